@@ -1,0 +1,1 @@
+"""A Scrapy project that collects public posts, comments and creator profiles."""

@@ -1,0 +1,62 @@
+"""What a response MEANS, one file a platform; pure functions without Scrapy and I/O.
+
+Every platform module offers the same functions, callable from plain Python with the bytes
+of an answer (or its decoded JSON, or the text of a page):
+
+=====================================  ====================================================
+``read_answer(status, headers, body)`` decoded content of a good answer, else an exception
+``search(body, ...)``                  :class:`PostList` of a keyword
+``post(body, ...)``                    :class:`PostPage`
+``creator(body, ...)``                 :class:`~mediacrawler.items.Creator`
+``creator_posts(body, ...)``           :class:`PostList` of a creator
+``comments(body, ...)``                :class:`CommentPage` (with the replies delivered inline)
+``replies(body, ...)``                 :class:`CommentPage` of one top-level comment
+=====================================  ====================================================
+
+They return data or raise one of :mod:`mediacrawler.exceptions`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from mediacrawler.items import Comment, Post
+
+Body: TypeAlias = "bytes | str | dict[str, object]"
+"""An answer's bytes, its text, or its decoded JSON object."""
+
+
+@dataclass(slots=True)
+class PostList:
+    """One page of a list of posts, as cards: without what only the detail tells.
+
+    `cursor` asks for the next page (text, also where the platform counts pages). The list
+    ends when `has_more` is false; what the page carries is kept all the same.
+    """
+
+    posts: list[Post]
+    has_more: bool
+    cursor: str | None = None
+
+
+@dataclass(slots=True)
+class PostPage:
+    """The detail of a post, and other posts that came with it (the original of a repost)."""
+
+    post: Post
+    related: list[Post] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CommentPage:
+    """One page of comments or replies, in the platform's order, each root before its replies.
+
+    `more_replies` maps a root's comment_id to the cursor from which its further replies are
+    to be asked for; roots whose replies were all delivered inline are not in it.
+    """
+
+    comments: list[Comment]
+    has_more: bool
+    cursor: str | None = None
+    more_replies: dict[str, str] = field(default_factory=dict)
