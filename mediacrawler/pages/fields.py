@@ -10,6 +10,7 @@ import json
 import re
 from datetime import datetime, timezone
 from decimal import Decimal
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from mediacrawler.exceptions import UnexpectedResponse
@@ -116,20 +117,39 @@ def count(value: Any) -> int | None:
 def timestamp(value: Any) -> datetime | None:
     """An aware UTC time from unix seconds or milliseconds (number or digits); 0 gives None.
 
-    :raises UnexpectedResponse: not a number.
+    :raises UnexpectedResponse: not a number, or beyond the year 9999.
     """
     if value is None or value == "":
         return None
     try:
         number = int(value)
-    except (TypeError, ValueError):
+        if number <= 0:
+            return None
+        if number < _SECONDS_BELOW:
+            return datetime.fromtimestamp(number, timezone.utc)
+        seconds, milliseconds = divmod(number, 1000)
+        moment = datetime.fromtimestamp(seconds, timezone.utc)
+    except (TypeError, ValueError, OverflowError, OSError):
         raise UnexpectedResponse(f"expected a unix time, got {value!r:.40}") from None
-    if number <= 0:
+    return moment.replace(microsecond=milliseconds * 1000)
+
+
+def retry_after(value: str | None, *, now: float) -> float | None:
+    """Seconds to wait from a Retry-After header: a number of seconds or an HTTP-date.
+
+    *now* is the present as unix time. A date in the past gives 0; anything else gives None.
+    """
+    if value is None:
         return None
-    if number < _SECONDS_BELOW:
-        return datetime.fromtimestamp(number, timezone.utc)
-    seconds, milliseconds = divmod(number, 1000)
-    return datetime.fromtimestamp(seconds, timezone.utc).replace(microsecond=milliseconds * 1000)
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return max(0.0, moment.timestamp() - now)
 
 
 def unique(values: Any) -> list[Any]:
