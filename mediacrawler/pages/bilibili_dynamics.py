@@ -1,0 +1,406 @@
+"""Bilibili's posts besides videos: dynamics, opus (pictures and texts), articles.
+
+Pure functions; it must not know lists, pages or cursors. Section numbers are those of
+docs/platforms/bilibili.md.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+from mediacrawler.exceptions import UnexpectedResponse
+from mediacrawler.items import Media, Post, PostType
+from mediacrawler.pages import PostPage
+from mediacrawler.pages.bilibili_answers import (
+    PLATFORM,
+    as_dict,
+    as_list,
+    cover_media,
+    https_url,
+    identifier,
+    mentioned,
+    only_text,
+    picture_media,
+    place_of,
+    present,
+    seconds,
+    whole,
+)
+from mediacrawler.pages.fields import count, decode_json, dig, dig_list, text, timestamp, unique
+from mediacrawler.targets.bilibili import creator_url, post_url
+
+# --- 3.11, 5.5: dynamics --------------------------------------------------------------------
+
+_POST_TYPES: dict[str, PostType] = {
+    "AV": "video",
+    "UGC_SEASON": "video",
+    "PGC": "video",
+    "PGC_UNION": "video",
+    "DRAW": "image",
+    "ARTICLE": "article",
+    "LIVE": "live",
+    "LIVE_RCMD": "live",
+}
+"""Kinds of dynamics; whatever else comes (new kinds do) is a text (section 5.5)."""
+
+
+def dynamic(item: dict[str, Any]) -> tuple[Post, list[Post]]:
+    """A dynamic and, for a forward, the original that it carries."""
+    found = _dynamic_post(item)
+    original = as_dict(item.get("orig"))
+    if not original:
+        return found, []
+    original_id = identifier(original.get("id_str"))
+    if original.get("type") == "DYNAMIC_TYPE_NONE" or original_id is None:
+        found.extra["original_deleted"] = True
+        found.repost_of = original_id
+        return found, []
+    found.repost_of = original_id
+    try:
+        return found, [_dynamic_post(original)]
+    except UnexpectedResponse:
+        return found, []  # the forward is good; its original is asked for by its id
+
+
+def _dynamic_post(item: dict[str, Any]) -> Post:
+    post_id = identifier(item.get("id_str"))
+    if post_id is None:
+        raise UnexpectedResponse("a dynamic without id")
+    modules, basic = as_dict(item.get("modules")), as_dict(item.get("basic"))
+    content = as_dict(modules.get("module_dynamic"))
+    kind = str(text(item.get("type")) or "").removeprefix("DYNAMIC_TYPE_")
+    found = Post(PLATFORM, post_id, _POST_TYPES.get(kind, "text"), url=post_url(post_id))
+    _add_author(found, as_dict(modules.get("module_author")))
+    _add_counts(found, as_dict(modules.get("module_stat")))
+    nodes = as_list(as_dict(content.get("desc")).get("rich_text_nodes"))
+    found.text = _nodes_text(nodes) or text(as_dict(content.get("desc")).get("text"))
+    found.extra = present(
+        dynamic_type=text(item.get("type")),
+        comment_type=whole(basic.get("comment_type")) or None,
+        comment_oid=identifier(basic.get("comment_id_str")),
+        is_pinned="置顶" in str(as_dict(modules.get("module_tag")).get("text")),
+        topic=text(as_dict(content.get("topic")).get("name")),
+    )
+    nodes = nodes + _add_major(found, as_dict(content.get("major")))
+    found.tags = _topics(nodes)
+    found.extra |= present(mentions=_node_mentions(nodes))
+    return found
+
+
+def _add_author(found: Post, author: dict[str, Any]) -> None:
+    found.author_id = identifier(author.get("mid"))
+    found.author_name = text(author.get("name"))
+    found.author_url = creator_url(found.author_id) if found.author_id else None
+    found.author_avatar = https_url(author.get("face"))
+    found.published_at = timestamp(author.get("pub_ts"))
+    found.ip_location = place_of(author.get("pub_location_text"))
+
+
+def _add_counts(found: Post, stat: dict[str, Any]) -> None:
+    found.like_count = count(as_dict(stat.get("like")).get("count"))
+    found.comment_count = count(as_dict(stat.get("comment")).get("count"))
+    found.share_count = count(as_dict(stat.get("forward")).get("count"))
+    found.collect_count = count(as_dict(stat.get("favorite")).get("count"))
+
+
+def _add_major(found: Post, major: dict[str, Any]) -> list[Any]:
+    """Read the main content into *found*; gives the text nodes that it brought.
+
+    Its key is its type in small letters (``MAJOR_TYPE_OPUS`` -> ``opus``).
+    """
+    kind = str(text(major.get("type")) or "").removeprefix("MAJOR_TYPE_").lower()
+    content = as_dict(major.get(kind))
+    nodes: list[Any] = []
+    if kind == "opus":
+        summary = as_dict(content.get("summary"))
+        nodes = as_list(summary.get("rich_text_nodes"))
+        found.title = text(content.get("title"))
+        found.text = found.text or _nodes_text(nodes) or text(summary.get("text"))
+        found.media = _pictures(content.get("pics"))
+    elif kind == "draw":
+        found.media = _pictures(content.get("items"))
+    elif kind in ("archive", "ugc_season", "pgc"):
+        _add_archive(found, content)
+    elif kind == "live_rcmd":
+        _add_live(found, content)
+    elif kind == "blocked":
+        found.extra |= present(blocked=text(content.get("hint_message")) or "blocked", is_paid=True)
+    elif kind != "none":  # articles, cards, music, and what comes next
+        found.title = text(content.get("title"))
+        found.text = found.text or text(content.get("desc"))
+        covers = as_list(content.get("covers")) or [content.get("cover")]
+        found.media = [media for cover in covers for media in cover_media(cover)]
+        found.extra |= present(
+            article_id=identifier(content.get("id")) if kind == "article" else None
+        )
+    if found.post_type == "article":
+        found.extra["truncated"] = True  # lists carry the first lines of an article only
+    return nodes
+
+
+def _add_archive(found: Post, archive: dict[str, Any]) -> None:
+    duration = seconds(archive.get("duration_text"))
+    stat = as_dict(archive.get("stat"))
+    found.title = text(archive.get("title"))
+    found.media = [*cover_media(archive.get("cover")), Media("video", duration_s=duration)]
+    found.extra |= present(
+        bvid=text(archive.get("bvid")),
+        aid=identifier(archive.get("aid")),
+        duration_s=duration,
+        # display text only ("190.3万"): not a number to count with (section 7.1)
+        view_count_text=text(stat.get("play")),
+        danmaku_count_text=text(stat.get("danmaku")),
+    )
+
+
+def _add_live(found: Post, content: dict[str, Any]) -> None:
+    """A live room; its data is JSON inside a text (section 10)."""
+    try:
+        live = as_dict(dig(decode_json(str(content.get("content"))), "live_play_info"))
+    except (UnexpectedResponse, RecursionError):
+        return
+    found.title = text(live.get("title"))
+    found.media = cover_media(live.get("cover"))
+    found.extra |= present(live_room_id=identifier(live.get("room_id")))
+
+
+def _pictures(rows: Any) -> list[Media]:
+    """Pictures in order, a live one followed by its film (section 8.4)."""
+    media: list[Media] = []
+    for row in map(as_dict, as_list(rows)):
+        media += picture_media(
+            row.get("url") or row.get("src"), row.get("width"), row.get("height")
+        )
+        film = https_url(row.get("live_url"))
+        if film:
+            media.append(Media("live_photo", film, identifying=True))
+    return media
+
+
+def _nodes_text(nodes: list[Any]) -> str | None:
+    return text("".join(map(_node_text, map(as_dict, nodes))))
+
+
+def _node_text(node: dict[str, Any]) -> str:
+    shown = node.get("orig_text")
+    if not isinstance(shown, str):
+        shown = node.get("text") if isinstance(node.get("text"), str) else ""
+    if node.get("type") == "RICH_TEXT_NODE_TYPE_WEB" and "://" not in str(shown):
+        shown = https_url(node.get("jump_url")) or shown  # the text is a caption ("网页链接")
+    return str(shown)
+
+
+def _topics(nodes: list[Any]) -> list[str]:
+    return unique(
+        name
+        for node in map(as_dict, nodes)
+        if node.get("type") == "RICH_TEXT_NODE_TYPE_TOPIC"
+        and (name := str(node.get("orig_text") or node.get("text") or "").strip("# "))
+    )
+
+
+def _node_mentions(nodes: list[Any]) -> list[dict[str, str | None]]:
+    return mentioned(
+        (str(node.get("orig_text") or node.get("text") or "").strip().lstrip("@"), node.get("rid"))
+        for node in map(as_dict, nodes)
+        if node.get("type") == "RICH_TEXT_NODE_TYPE_AT"
+    )
+
+
+# --- 3.12, 5.5: opus and articles -----------------------------------------------------------
+
+
+def opened(item: dict[str, Any]) -> PostPage:
+    """A dynamic (modules are an object) or an opus (modules are a list)."""
+    modules = item.get("modules")
+    if isinstance(modules, list):
+        return PostPage(_opus(item, modules))
+    found, related = dynamic(item)
+    return PostPage(found, related)
+
+
+_OPUS_TYPES: dict[int, PostType] = {1: "video", 11: "image", 12: "article", 17: "text"}
+"""Kinds of comment areas; they tell what an opus is (section 7.2)."""
+
+
+def _opus(item: dict[str, Any], module_list: list[Any]) -> Post:
+    post_id = identifier(item.get("id_str"))
+    if post_id is None:
+        raise UnexpectedResponse("an opus without id")
+    modules: dict[str, dict[str, Any]] = {}
+    for module in map(as_dict, module_list):
+        kind = str(module.get("module_type")).removeprefix("MODULE_TYPE_").lower()
+        modules[kind] = as_dict(module.get(f"module_{kind}"))
+    basic = as_dict(item.get("basic"))
+    comment_type = whole(basic.get("comment_type"))
+    found = Post(PLATFORM, post_id, url=post_url(post_id))
+    _add_author(found, modules.get("author", {}))
+    _add_counts(found, modules.get("stat", {}))
+    # never basic.title: it carries the site's name behind (section 7.2)
+    found.title = text(modules.get("title", {}).get("text"))
+    body = _Paragraphs(as_list(modules.get("content", {}).get("paragraphs")))
+    album = as_dict(as_dict(modules.get("top", {}).get("display")).get("album"))
+    found.text = body.text
+    found.media = _pictures(album.get("pics")) + body.media
+    found.post_type = _OPUS_TYPES.get(comment_type or 0, "image" if found.media else "text")
+    if found.post_type == "text" and found.media:
+        found.post_type = "image"
+    found.tags = unique(
+        name
+        for row in map(as_dict, as_list(modules.get("extend", {}).get("items")))
+        if (name := text(row.get("text")))
+    )
+    blocked = modules.get("blocked")
+    found.extra = present(
+        comment_type=comment_type or None,
+        comment_oid=identifier(basic.get("comment_id_str")),
+        coin_count=count(as_dict(modules.get("stat", {}).get("coin")).get("count")),
+        topic=text(modules.get("topic", {}).get("name")),
+        mentions=_node_mentions(body.rich_nodes),
+        blocked=None if blocked is None else text(blocked.get("hint_message")) or "blocked",
+        is_paid=blocked is not None,
+        truncated=blocked is not None,
+    )
+    return found
+
+
+class _Paragraphs:
+    """The text, the pictures and the rich nodes of an opus, in order (section 5.5)."""
+
+    def __init__(self, paragraphs: list[Any]) -> None:
+        lines: list[str] = []
+        self.media: list[Media] = []
+        self.rich_nodes: list[Any] = []
+        for paragraph in map(as_dict, paragraphs):
+            self.media += _pictures(as_dict(paragraph.get("pic")).get("pics"))
+            lines += self._lines(paragraph)
+        self.text = text("\n".join(lines))
+
+    def _lines(self, paragraph: dict[str, Any]) -> Iterator[str]:
+        code = as_dict(paragraph.get("code")).get("content")
+        if isinstance(code, str):
+            yield html.unescape(code)  # the only part of an opus with entities
+        for row in map(as_dict, as_list(as_dict(paragraph.get("list")).get("items"))):
+            yield self._words(row.get("nodes"))
+        if isinstance(paragraph.get("text"), dict):  # text, quote, heading, and what comes next
+            yield self._words(paragraph["text"].get("nodes"))
+
+    def _words(self, nodes: Any) -> str:
+        words: list[str] = []
+        for node in map(as_dict, as_list(nodes)):
+            rich = as_dict(node.get("rich"))
+            if rich:
+                self.rich_nodes.append(rich)
+                words.append(_node_text(rich))
+                continue
+            word = as_dict(node.get("word")).get("words")
+            formula = as_dict(node.get("formula")).get("latex_content")
+            words.append(str(word or formula or ""))
+        return "".join(words)
+
+
+def article(data: dict[str, Any]) -> Post:
+    """An article by its old number; its opus number is the identity where it has one."""
+    number = identifier(data.get("id"))
+    post_id = identifier(data.get("dyn_id_str")) or (f"cv{number}" if number else None)
+    if post_id is None:
+        raise UnexpectedResponse("an article without number")
+    author, stat = as_dict(data.get("author")), as_dict(data.get("stats"))
+    author_id = identifier(author.get("mid"))
+    body = _article_text(data)
+    return Post(
+        platform=PLATFORM,
+        post_id=post_id,
+        post_type="article",
+        url=post_url(post_id),
+        title=text(data.get("title")),
+        text=body or text(data.get("summary")),
+        author_id=author_id,
+        author_name=text(author.get("name")),
+        author_url=creator_url(author_id) if author_id else None,
+        author_avatar=https_url(author.get("face")),
+        published_at=timestamp(data.get("publish_time")),
+        like_count=count(stat.get("like")),
+        comment_count=count(stat.get("reply")),
+        share_count=count(stat.get("share")),
+        collect_count=count(stat.get("favorite")),
+        view_count=count(stat.get("view")),
+        tags=unique(
+            name
+            for row in map(as_dict, as_list(data.get("tags")))
+            if (name := text(row.get("name")))
+        ),
+        media=[
+            media
+            for url in as_list(data.get("image_urls"))
+            for media in picture_media(only_text(url))
+        ],
+        extra=present(
+            comment_type=12,
+            comment_oid=number,
+            article_id=number,
+            coin_count=count(stat.get("coin")),
+            truncated=body is None,
+        ),
+    )
+
+
+def _article_text(data: dict[str, Any]) -> str | None:
+    content = data.get("content")
+    if not isinstance(content, str):
+        return None
+    if content.lstrip().startswith("{"):
+        try:
+            operations = dig_list(decode_json(content), "ops")
+        except UnexpectedResponse:
+            return None
+        inserts = (as_dict(operation).get("insert") for operation in operations)
+        return text("".join(insert for insert in inserts if isinstance(insert, str)))
+    reader = _TextOfHtml()
+    reader.feed(content)
+    reader.close()
+    return text("".join(reader.pieces))
+
+
+class _TextOfHtml(HTMLParser):
+    """The text of an old article: a line per block, entities undone by the parser."""
+
+    _BLOCKS = frozenset({"p", "br", "div", "li", "blockquote", "pre", "h1", "h2", "h3", "figure"})
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.pieces.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self._BLOCKS and self.pieces and not self.pieces[-1].endswith("\n"):
+            self.pieces.append("\n")
+
+
+def opus_card(row: dict[str, Any], creator_id: str | None) -> Post:
+    opus_id = str(text(row.get("opus_id")))
+    cover, stat = as_dict(row.get("cover")), as_dict(row.get("stat"))
+    return Post(
+        platform=PLATFORM,
+        post_id=opus_id,
+        url=post_url(opus_id),
+        text=text(row.get("content")),
+        author_id=creator_id,
+        author_url=creator_url(creator_id) if creator_id else None,
+        like_count=count(stat.get("like")),
+        view_count=count(stat.get("view")),
+        media=cover_media(cover.get("url"), cover.get("width"), cover.get("height")),
+        extra=present(
+            like_count_text=_rounded(stat.get("like")), view_count_text=_rounded(stat.get("view"))
+        ),
+    )
+
+
+def _rounded(value: Any) -> str | None:
+    """A number as it was shown, when showing it lost digits (section 7.5)."""
+    return value if isinstance(value, str) and not value.isdecimal() else None
