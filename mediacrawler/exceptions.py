@@ -95,3 +95,7 @@ class UnexpectedResponse(PlatformError):
     """
 
     meaning = "unexpected"
+
+
+class UsageProblem(ValueError):
+    """The user's arguments, settings, cookies or folders do not work; one line says what to do."""

@@ -1,4 +1,4 @@
-"""The one schema of all platforms: :class:`Post`, :class:`Comment`, :class:`Creator`, :class:`Media`.
+"""The one schema of all platforms: Post, Comment, Creator, Media.
 
 ``None`` means "the platform did not say"; never ``""`` or ``0`` for unknown. Identifiers are
 text on every platform (many exceed 2**53). Times are aware UTC datetimes, written to files
@@ -13,7 +13,7 @@ Keys of ``extra`` that mean the same on all platforms have one name: ``is_pinned
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
 from typing import Any, Literal
 
@@ -132,3 +132,31 @@ Item = Post | Comment | Creator
 def iso_utc(moment: datetime) -> str:
     """``2025-10-19T13:38:07Z``; microseconds only where there are any."""
     return moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+_EXPORTED: dict[type, tuple[str, ...]] = {
+    cls: tuple(f.name for f in fields(cls) if not f.metadata.get("internal"))
+    for cls in (Media, Post, Comment, Creator)
+}
+
+
+def field_names(item_class: type) -> tuple[str, ...]:
+    """The fields of an item class that are written to files, in order."""
+    return _EXPORTED[item_class]
+
+
+def as_record(item: Item | Media) -> dict[str, Any]:
+    """The item as plain JSON types: times as ISO-8601 text, media as objects."""
+    return {name: _plain(getattr(item, name)) for name in _EXPORTED[type(item)]}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, datetime):
+        return iso_utc(value)
+    if isinstance(value, list):
+        return [_plain(element) for element in value]
+    if isinstance(value, dict):
+        return {key: _plain(element) for key, element in value.items()}
+    return as_record(value)

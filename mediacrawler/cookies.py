@@ -1,0 +1,166 @@
+"""Cookies as people have them: a header line, a Netscape file, a browser's JSON export.
+
+Pure functions except `load_cookies`, which finds the text. Values are secrets: they are never
+logged, and messages name files and cookie names only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.cookiejar import Cookie as JarCookie
+from pathlib import Path
+from typing import Any
+
+from mediacrawler.exceptions import UsageProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """A cookie; `domain` is "" where the source does not say, `expires` unix seconds or None."""
+
+    name: str
+    value: str = field(repr=False)
+    domain: str = ""
+    path: str = "/"
+    expires: int | None = None
+
+    def for_jar(self, default_domain: str) -> JarCookie:
+        """The cookie as the standard library's cookie jar (and so Scrapy's) takes it."""
+        domain = self.domain or default_domain
+        return JarCookie(
+            version=0,
+            name=self.name,
+            value=self.value,
+            port=None,
+            port_specified=False,
+            domain=domain,
+            domain_specified=True,
+            domain_initial_dot=domain.startswith("."),
+            path=self.path,
+            path_specified=True,
+            secure=False,
+            expires=self.expires,
+            discard=self.expires is None,
+            comment=None,
+            comment_url=None,
+            rest={},
+        )
+
+
+def parse_cookies(text: str) -> list[Cookie]:
+    """Cookies from a header line, a Netscape file or a browser's JSON export.
+
+    :raises ValueError: none of the three.
+    """
+    text = text.strip().removeprefix("\ufeff")
+    if text.startswith(("[", "{")):
+        return _from_json(text)
+    if "\t" in text:
+        return _from_netscape(text)
+    return [Cookie(name, value) for name, value in parse_header(text).items()]
+
+
+def parse_header(line: str) -> dict[str, str]:
+    """Names and values of a ``Cookie`` header line.
+
+    Split by hand: the standard parser stops at raw JSON in a value, so that every cookie after
+    it is lost. Values keep their ``=``, quotes and commas.
+
+    :raises ValueError: no cookie in it.
+    """
+    cookies: dict[str, str] = {}
+    for pair in line.removeprefix("Cookie:").removeprefix("cookie:").split(";"):
+        name, separator, value = pair.strip().partition("=")
+        if separator and name:
+            cookies[name.strip()] = value.strip()
+    if not cookies:
+        raise ValueError("no name=value pairs in it")
+    return cookies
+
+
+def _from_netscape(text: str) -> list[Cookie]:
+    cookies = []
+    for line in text.splitlines():
+        line = line.removeprefix("#HttpOnly_")
+        if not line.strip() or line.startswith("#"):
+            continue
+        columns = line.split("\t")
+        if len(columns) != 7:
+            raise ValueError("a Netscape cookie line has 7 columns separated by tabs")
+        domain, _, path, _, expires, name, value = columns
+        cookies.append(Cookie(name, value, domain, path, _expiry(expires)))
+    if not cookies:
+        raise ValueError("no cookies in it")
+    return cookies
+
+
+def _from_json(text: str) -> list[Cookie]:
+    try:
+        data: Any = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"it looks like JSON but is not: {error}") from None
+    if isinstance(data, dict):
+        data = data.get("cookies", data)
+    if isinstance(data, dict):  # {"name": "value", ...}
+        data = [{"name": name, "value": value} for name, value in data.items()]
+    if not isinstance(data, list):
+        raise ValueError("expected a list of cookies")
+    cookies = []
+    for entry in data:
+        if not isinstance(entry, dict) or "name" not in entry or "value" not in entry:
+            raise ValueError("each cookie needs a name and a value")
+        cookies.append(
+            Cookie(
+                str(entry["name"]),
+                str(entry["value"]),
+                str(entry.get("domain") or ""),
+                str(entry.get("path") or "/"),
+                _expiry(entry.get("expirationDate") or entry.get("expires")),
+            )
+        )
+    return cookies
+
+
+def _expiry(value: Any) -> int | None:
+    """Unix seconds; 0, -1 and words mean a session cookie."""
+    try:
+        return int(float(value)) if float(value) > 0 else None
+    except (TypeError, ValueError):
+        return None
+
+
+def load_cookies(
+    platform: str,
+    environ: Mapping[str, str],
+    folder: Path,
+    file: Path | None = None,
+) -> list[Cookie]:
+    """The user's cookies of *platform*: from ``<PLATFORM>_COOKIES``, else from a file.
+
+    *file* is the one that ``<PLATFORM>_COOKIES_FILE`` names; otherwise ``<platform>.txt`` or
+    ``.json`` in *folder*. No cookies anywhere gives an empty list.
+
+    :raises UsageProblem: a named source cannot be read or understood.
+    """
+    variable = f"{platform.upper()}_COOKIES"
+    source, text = f"the environment variable {variable}", environ.get(variable)
+    if not text:
+        candidates = [file] if file else [folder / f"{platform}.{ext}" for ext in ("txt", "json")]
+        path = next((path for path in candidates if file or path.is_file()), None)
+        if path is None:
+            return []
+        source = str(path)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8 text"
+            raise UsageProblem(f"cannot read the cookies in {source}: {reason}") from None
+    try:
+        return parse_cookies(text)
+    except ValueError as error:
+        raise UsageProblem(
+            f"cannot understand the cookies in {source}: {error}; give a header line "
+            "(a=1; b=2), a Netscape cookies.txt or a browser's JSON export"
+        ) from None

@@ -1,0 +1,186 @@
+"""Extensions: the report and the progress display. They read the ledger, and change nothing."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.log import get_scrapy_root_handler
+
+from mediacrawler import report
+from mediacrawler.feeds import RESERVE_BYTES, reserve_path, stop_on_disk_error
+from mediacrawler.middlewares import BackoffMiddleware
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+    from mediacrawler.spiders.base import PlatformSpider
+
+logger = logging.getLogger(__name__)
+
+REPORT_FILE = "report.json"
+
+
+class CrawlReport:
+    """Writes ``report.json`` into the run folder and says the summary; `verdict` is its word."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.folder = Path(crawler.settings["RUN_FOLDER"])
+        self.started = datetime.now(timezone.utc).replace(microsecond=0)
+        self.verdict: report.Verdict | None = None
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def spider_opened(self, spider: PlatformSpider) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            reserve_path(self.folder).write_bytes(bytes(RESERVE_BYTES))
+            self._write({"verdict": "running", "started_at": self.started.isoformat()})
+        except OSError as error:
+            stop_on_disk_error(self.crawler, self.folder, error)
+        args = spider.args
+        logger.info(
+            "%s: up to %s posts per keyword or creator, %s comments each, %s replies, media: %s; "
+            "%d in flight, %.2f s apart; into %s",
+            spider.name,
+            *("all" if n is None else n for n in (args.max_posts, args.max_comments)),
+            "all" if args.max_replies is None else args.max_replies,
+            args.media,
+            self.crawler.settings.getint("CONCURRENT_REQUESTS"),
+            self.crawler.settings.getfloat("DOWNLOAD_DELAY"),
+            self.folder,
+        )
+
+    def spider_closed(self, spider: PlatformSpider, reason: str) -> None:
+        stats = self.crawler.stats.get_stats()
+        content = report.build(
+            platform=spider.name,
+            arguments=spider.args.model_dump(mode="json"),
+            settings=self.crawler.settings,
+            ledger=spider.ledger,
+            stats=stats,
+            ending=report.Ending(
+                reason,
+                spider.stop_verdict,
+                spider.stop_reason,
+                stats.get("spider_exceptions/count", 0) + stats.get("item_error_count", 0),
+            ),
+            started=self.started,
+            finished=datetime.now(timezone.utc).replace(microsecond=0),
+        )
+        self.verdict = content["verdict"]
+        reserve_path(self.folder).unlink(missing_ok=True)
+        try:
+            self._write(content)
+        except OSError as error:
+            logger.error("cannot write %s: %s", self.folder / REPORT_FILE, error.strerror or error)
+        for line in report.summary(content):
+            logger.info("%s: %s", spider.name, line)
+        logger.info("%s: everything is in %s", spider.name, self.folder)
+
+    def _write(self, content: dict[str, Any]) -> None:
+        path = self.folder / REPORT_FILE
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        temporary.replace(path)
+
+
+class Progress:
+    """One live line on a terminal, a log line a minute (LOGSTATS_INTERVAL) otherwise."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.live: Any = None
+        self.loop: Any = None
+        self.started = time.monotonic()
+        self.interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        if not self.interval:
+            raise NotConfigured
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def spider_opened(self, spider: PlatformSpider) -> None:
+        self.started = time.monotonic()
+        if sys.stderr.isatty() and not self.crawler.settings["LOG_FILE"]:
+            self._start_live()
+        self.loop = create_looping_call(self._show)
+        self.loop.start(0.5 if self.live else self.interval, now=False)
+
+    def _start_live(self) -> None:
+        # Imported here: a crawl without a terminal does not pay for it.
+        from rich.console import Console
+        from rich.live import Live
+
+        self.live = Live(
+            "",
+            console=Console(stderr=True),
+            redirect_stderr=True,
+            auto_refresh=False,
+            transient=True,
+        )
+        self.live.start()
+        handler: Any = get_scrapy_root_handler()
+        if isinstance(handler, logging.StreamHandler):
+            handler.setStream(sys.stderr)  # rich prints log lines above the live line
+
+    def _show(self) -> None:
+        line = self.line()
+        if self.live:
+            self.live.update(line, refresh=True)
+        else:
+            logger.info("%s", line)
+
+    def line(self) -> str:
+        """Posts, comments, files, rate, in flight, and the pause if there is one."""
+        spider: Any = self.crawler.spider
+        stats = self.crawler.stats
+        ledger = spider.ledger
+        minutes = max(time.monotonic() - self.started, 1.0) / 60
+        posts = sum(seed.saved for seed in ledger.seeds)
+        answers = stats.get_value("response_received_count", 0)
+        parts = [
+            f"{posts} posts",
+            f"{ledger.comments + ledger.replies} comments",
+            f"{stats.get_value('media/downloaded', 0)} files",
+            f"{answers / minutes:.0f} answers/min",
+            f"{self.in_flight()} in flight",
+        ]
+        backoff = self.crawler.get_downloader_middleware(BackoffMiddleware)
+        if backoff and backoff.gate.remaining() > 0:
+            until = datetime.fromtimestamp(backoff.gate.resume_at).strftime("%H:%M:%S")
+            parts.append(f"waiting until {until} (too many requests)")
+        return f"{spider.name}: {', '.join(parts)}"
+
+    def in_flight(self) -> int:
+        """Requests that are on the wire now."""
+        engine = self.crawler.engine
+        if engine is None:
+            return 0
+        return sum(len(slot.transferring) for slot in engine.downloader.slots.values())
+
+    def spider_closed(self, spider: PlatformSpider) -> None:
+        if self.loop is not None and self.loop.running:
+            self.loop.stop()
+        if self.live:
+            self.live.stop()
+            handler: Any = get_scrapy_root_handler()
+            if isinstance(handler, logging.StreamHandler):
+                handler.setStream(sys.stderr)

@@ -1,0 +1,304 @@
+"""The bookkeeping of a crawl: what was asked, found, saved, skipped, failed and is still due.
+
+Plain picklable Python: it decides which posts may be opened and which pages are wanted, so
+that limits are exact, and it is what the report is written from. It knows neither Scrapy
+nor platforms; `mediacrawler.spiders.base` turns its decisions into requests.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mediacrawler.items import Comment, Post
+from mediacrawler.pages import CommentPage
+
+SeedKind = Literal["keyword", "creator", "posts"]
+
+
+def _room(limit: int | None, used: int) -> bool:
+    return limit is None or used < limit
+
+
+@dataclass(slots=True)
+class Seed:
+    """One keyword, one creator, or all the posts that were named by link or id.
+
+    `wanted` is the number of posts to save (None: all). A post is "opening" from the moment
+    its detail is asked for until it is saved, skipped or failed; never more posts are opened
+    than may still be saved, so the limit is never exceeded and a deleted post is replaced.
+    """
+
+    kind: SeedKind
+    value: str
+    wanted: int | None
+    context: dict[str, str] = field(default_factory=dict)
+    asked: int | None = None
+    cursor: str | None = None
+    pages: int = 0
+    listing: bool = False
+    chronological: bool = False
+    """The list runs from new to old: one unpinned post before `since` ends it."""
+    ended: str | None = None
+    list_error: str | None = None
+    found: int = 0
+    saved: int = 0
+    duplicates: int = 0
+    opening: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, str] = field(default_factory=dict)
+    spare: list[Post] = field(default_factory=list)
+    """Cards of posts whose detail failed: kept, and saved where room is left at the end."""
+    _seen: set[str] = field(default_factory=set)
+    _waiting: deque[Post] = field(default_factory=deque)
+
+    def offer(
+        self,
+        cards: list[Post],
+        claimed: set[str],
+        unwanted: Callable[[Post], str | None] = lambda card: None,
+    ) -> bool:
+        """Take a page of cards; says whether any was new to this seed.
+
+        *claimed* holds the ids that any seed has taken: a post is collected once in a crawl.
+        *unwanted* says why a card need not even be opened.
+        """
+        news = False
+        for card in cards:
+            if card.post_id in self._seen:
+                self.duplicates += 1
+                continue
+            news = True
+            self._seen.add(card.post_id)
+            if card.post_id in claimed:
+                self.duplicates += 1
+                continue
+            self.found += 1
+            why = unwanted(card)
+            if why:
+                self.skipped[why] += 1
+                continue
+            claimed.add(card.post_id)
+            self._waiting.append(card)
+        return news
+
+    def draw(self) -> list[Post]:
+        """The cards to open now; they count as opening from here on."""
+        cards: list[Post] = []
+        while self._waiting and _room(self.wanted, self.saved + self.opening):
+            cards.append(self._waiting.popleft())
+            self.opening += 1
+        return cards
+
+    def wants_page(self, lookahead: int) -> bool:
+        """Whether to ask for the next list page: room is left and the work at hand runs low."""
+        if self.listing or self.ended:
+            return False
+        in_hand = self.opening + len(self._waiting)
+        return in_hand < lookahead and _room(self.wanted, self.saved + in_hand)
+
+    def end(self, why: str) -> None:
+        """No further list pages; the first reason counts."""
+        self.ended = self.ended or why
+        if why == "dates":
+            self._waiting.clear()
+
+    def post_saved(self) -> None:
+        """An opening post became a record."""
+        self.opening -= 1
+        self.saved += 1
+
+    def post_skipped(self, why: str) -> None:
+        """An opening post is not there for us (deleted, private) or not wanted (dates, type)."""
+        self.opening -= 1
+        self.skipped[why] += 1
+
+    def post_failed(self, card: Post, why: str) -> None:
+        """An opening post could not be read although it may exist."""
+        self.opening -= 1
+        self.failed[card.post_id] = why
+        self.spare.append(card)
+
+    def spare_cards(self) -> list[Post]:
+        """Cards of failed posts to save as incomplete records, once the seed is exhausted."""
+        if self.opening or self.listing or not self.ended or self._waiting:
+            return []
+        cards: list[Post] = []
+        while self.spare and _room(self.wanted, self.saved):
+            cards.append(self.spare.pop(0))
+            self.saved += 1
+        return cards
+
+    @property
+    def finished(self) -> bool:
+        """Nothing is due any more: the limit is reached or the list has ended."""
+        if self.opening or self.listing:
+            return False
+        if not _room(self.wanted, self.saved):
+            return True
+        return bool(self.ended) and not self._waiting
+
+    @property
+    def outcome(self) -> str:
+        """Why the seed ended, in the words of the report."""
+        if self.list_error:
+            return f"list failed: {self.list_error}"
+        if not self.finished:
+            return "stopped before the end"
+        if not _room(self.wanted, self.saved):
+            return "limit reached"
+        return self.ended or "end"
+
+
+@dataclass(slots=True)
+class Gap:
+    """Comments of a post that could not be collected, and where to go on."""
+
+    post_id: str
+    root_id: str | None
+    cursor: str | None
+    why: str
+
+
+@dataclass(slots=True)
+class Thread:
+    """The replies of one top-level comment that are being paged."""
+
+    collected: int
+    cursor: str
+
+
+@dataclass(slots=True)
+class CommentWalk:
+    """The comments of one post, page by page, each comment once, limits exact.
+
+    `wanted` counts top-level comments, `replies_wanted` the replies of each of them.
+    """
+
+    post: Post
+    wanted: int | None
+    replies_wanted: int | None
+    collected: int = 0
+    replies: int = 0
+    paging: bool = False
+    cursor: str | None = None
+    threads: dict[str, Thread] = field(default_factory=dict)
+    gaps: list[Gap] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def take(self, page: CommentPage) -> list[Comment]:
+        """Keep what the limits allow of a page of top-level comments with inline replies.
+
+        Afterwards `cursor` is the next page to ask for, or None at the end, and `threads`
+        holds the roots whose further replies are wanted.
+        """
+        kept: list[Comment] = []
+        counts: dict[str, int] = {}
+        news = False
+        for comment in page.comments:
+            if comment.comment_id in self._seen:
+                continue
+            news = True
+            if comment.root_id is None:
+                if not _room(self.wanted, self.collected):
+                    continue
+                self.collected += 1
+                counts[comment.comment_id] = 0
+            else:
+                if comment.root_id not in counts:
+                    continue  # its root was beyond the limit
+                if not _room(self.replies_wanted, counts[comment.root_id]):
+                    continue
+                counts[comment.root_id] += 1
+                self.replies += 1
+            self._seen.add(comment.comment_id)
+            kept.append(comment)
+        for root_id, cursor in page.more_replies.items():
+            if root_id in counts and _room(self.replies_wanted, counts[root_id]):
+                self.threads[root_id] = Thread(counts[root_id], cursor)
+        more = page.has_more and news and page.cursor and page.cursor != self.cursor
+        self.cursor = page.cursor if more and _room(self.wanted, self.collected) else None
+        return kept
+
+    def take_replies(self, root_id: str, page: CommentPage) -> list[Comment]:
+        """Keep what the limit allows of a page of replies; an ended thread leaves `threads`."""
+        thread = self.threads[root_id]
+        kept: list[Comment] = []
+        news = False
+        for comment in page.comments:
+            if comment.comment_id in self._seen:
+                continue
+            news = True
+            if not _room(self.replies_wanted, thread.collected):
+                break
+            self._seen.add(comment.comment_id)
+            thread.collected += 1
+            self.replies += 1
+            kept.append(comment)
+        more = page.has_more and news and page.cursor and page.cursor != thread.cursor
+        if more and page.cursor and _room(self.replies_wanted, thread.collected):
+            thread.cursor = page.cursor
+        else:
+            del self.threads[root_id]
+        return kept
+
+    def end(self, root_id: str | None = None) -> str | None:
+        """Page no further (in one thread, or at top level); gives the cursor that was due."""
+        if root_id is not None:
+            return self.threads.pop(root_id).cursor
+        cursor, self.cursor, self.paging = self.cursor, None, False
+        return cursor
+
+    def fail(self, why: str, root_id: str | None = None) -> None:
+        """A page could not be had: its chain ends here, with a gap on record."""
+        self.gaps.append(Gap(self.post.post_id, root_id, self.end(root_id), why))
+
+    @property
+    def finished(self) -> bool:
+        """No page of comments or replies is due."""
+        return not self.paging and not self.threads
+
+
+@dataclass(slots=True)
+class Ledger:
+    """All seeds of a crawl and the comment walks that are under way."""
+
+    seeds: list[Seed] = field(default_factory=list)
+    claimed: set[str] = field(default_factory=set)
+    walks: dict[str, CommentWalk] = field(default_factory=dict)
+    gaps: list[Gap] = field(default_factory=list)
+    comments: int = 0
+    replies: int = 0
+    comments_expected: int = 0
+    """What the posts say of themselves; platforms count replies and hidden comments in."""
+    creators: int = 0
+    creators_skipped: Counter[str] = field(default_factory=Counter)
+    creators_failed: dict[str, str] = field(default_factory=dict)
+    not_understood: list[str] = field(default_factory=list)
+
+    def start_walk(self, post: Post, wanted: int | None, replies_wanted: int | None) -> CommentWalk:
+        """Begin to collect the comments of *post*."""
+        walk = CommentWalk(post, wanted, replies_wanted, paging=True)
+        self.walks[post.post_id] = walk
+        return walk
+
+    def close_walk(self, walk: CommentWalk) -> None:
+        """Forget a finished walk (its ids would pile up); the gaps stay on record."""
+        self.gaps.extend(walk.gaps)
+        del self.walks[walk.post.post_id]
+
+    def open_gaps(self) -> list[Gap]:
+        """All gaps, with those of walks that a stop has cut off."""
+        gaps = list(self.gaps)
+        for walk in self.walks.values():
+            post_id = walk.post.post_id
+            gaps.extend(walk.gaps)
+            if walk.paging:
+                gaps.append(Gap(post_id, None, walk.cursor, "stopped"))
+            gaps.extend(
+                Gap(post_id, root_id, thread.cursor, "stopped")
+                for root_id, thread in walk.threads.items()
+            )
+        return gaps

@@ -1,0 +1,124 @@
+"""Where media files lie and what is known of them; knows neither Scrapy nor platforms.
+
+``<SAVE_DATA_PATH>/<platform>/media/<post_id>/<n>.<ext>``, n being the position in the post from
+1; ``index.json`` beside them says which file is whole, so that a rerun fetches nothing twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from mediacrawler.items import Media
+
+HASH_PIECE = 1 << 20  # bytes
+INDEX_FILE = "index.json"
+
+_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\xff\xd8\xff", "jpg"),
+    (0, b"\x89PNG\r\n\x1a\n", "png"),
+    (0, b"GIF8", "gif"),
+    (8, b"WEBP", "webp"),
+    (4, b"ftypheic", "heic"),
+    (4, b"ftypheix", "heic"),
+    (4, b"ftypmif1", "heic"),
+    (4, b"ftypavif", "avif"),
+    (4, b"ftypM4A", "m4a"),
+    (4, b"ftypqt", "mov"),
+    (4, b"ftyp", "mp4"),
+    (0, b"\x1aE\xdf\xa3", "webm"),
+    (0, b"FLV\x01", "flv"),
+    (0, b"ID3", "mp3"),
+    (0, b"\xff\xfb", "mp3"),
+)
+
+
+def file_type(head: bytes) -> str | None:
+    """The extension that the first bytes of a file tell, or None."""
+    for offset, signature, extension in _SIGNATURES:
+        if head.startswith(signature, offset):
+            return extension
+    return None
+
+
+class MediaFolder:
+    """The files of one post."""
+
+    def __init__(self, root: Path, platform: str, post_id: str) -> None:
+        self._root = root
+        # Ids are the platform's word: keep them from leaving the folder.
+        safe_id = re.sub(r"[^\w.-]", "_", post_id).lstrip(".") or "_"
+        self.path = root / platform / "media" / safe_id
+        self._index_path = self.path / INDEX_FILE
+        self._index: dict[str, dict[str, Any]] | None = None
+
+    def part(self, position: int) -> Path:
+        """Where the file at *position* (from 1) is collected while it downloads."""
+        return self.path / f"{position}.part"
+
+    def whole(self, position: int, url: str) -> dict[str, Any] | None:
+        """What is known of a file that is there, whole, and from the same address."""
+        entry = self._entries().get(str(position))
+        if entry is None or entry["source"] != source_key(url):
+            return None
+        path = self._root / entry["path"]
+        return entry if path.is_file() and path.stat().st_size == entry["size"] else None
+
+    def keep(self, position: int, url: str, finished: Path, extension: str) -> dict[str, Any]:
+        """Put a finished download in its place and note it; gives what is known of it.
+
+        Reads the file once for its hash: call it in a thread.
+
+        :raises OSError: disk full, no permission.
+        """
+        target = self.path / f"{position}.{extension}"
+        entry = {
+            "source": source_key(url),
+            "path": target.relative_to(self._root).as_posix(),
+            "size": finished.stat().st_size,
+            "sha256": sha256_of(finished),
+            "ext": extension,
+        }
+        finished.replace(target)
+        return entry
+
+    def note(self, position: int, entry: dict[str, Any]) -> None:
+        """Write *entry* into the index."""
+        entries = self._entries()
+        entries[str(position)] = entry
+        temporary = self._index_path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(entries, indent=1), "utf-8")
+        temporary.replace(self._index_path)
+
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        if self._index is None:
+            try:
+                self._index = json.loads(self._index_path.read_text("utf-8"))
+            except (OSError, ValueError):
+                self._index = {}
+        return self._index
+
+
+def source_key(url: str) -> str:
+    """What stays the same of an address: without query (signatures expire), hashed."""
+    return hashlib.sha256(url.partition("?")[0].encode()).hexdigest()[:16]
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(HASH_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def fill(media: Media, entry: dict[str, Any]) -> None:
+    """Copy what is known of a file to its record."""
+    media.path = entry["path"]
+    media.size = entry["size"]
+    media.sha256 = entry["sha256"]
+    media.ext = entry["ext"]

@@ -1,0 +1,357 @@
+"""Downloader middlewares: what an answer leads to, whose session asks, and its signature.
+
+Settings: RETRY_TIMES, BACKOFF_BASE, BACKOFF_MAX, BACKOFF_GIVE_UP, BACKOFF_LONGEST_RETRY_AFTER.
+None of them knows a platform: meanings come from ``mediacrawler.pages``, signatures from the
+spider.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
+from scrapy.downloadermiddlewares.retry import get_retry_request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.misc import load_object
+
+from mediacrawler.cookies import parse_header
+from mediacrawler.exceptions import (
+    AccessDenied,
+    BadSignature,
+    CaptchaRequired,
+    LoginRequired,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    UnexpectedResponse,
+    UsageProblem,
+)
+from mediacrawler.pages.fields import retry_after
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from mediacrawler.spiders.base import PlatformSpider, StopVerdict
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.25
+"""How often a waiting request looks whether the crawl is being stopped."""
+
+
+class Streak:
+    """Refusals in a row without a good answer in between.
+
+    Requests that were on their way when a refusal came say nothing new, so only a refusal of a
+    request that was sent later counts: 50 requests hitting one bad moment are one refusal.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.length = 0
+        self._clock = clock
+        self._counted_at = 0.0
+
+    def refused(self, sent_at: float) -> bool:
+        """Note a refusal of a request sent at *sent_at*; says whether it counts."""
+        if sent_at < self._counted_at:
+            return False
+        self._counted_at = self._clock()
+        self.length += 1
+        return True
+
+    def broken(self) -> None:
+        """A good answer came."""
+        self.length = 0
+
+
+class Gate:
+    """The pause that all requests of one session share.
+
+    Waits are random between 0 and ``base * 2**n`` seconds, n being the number of pauses in a
+    row without a good answer ("full jitter"), and never longer than *longest*.
+    """
+
+    def __init__(
+        self, base: float, longest: float, rng: random.Random, clock: Callable[[], float]
+    ) -> None:
+        self.base = base
+        self.longest = longest
+        self.streak = Streak(clock)
+        self.resume_at = 0.0
+        self._rng = rng
+        self._clock = clock
+
+    def delay(self, level: int) -> float:
+        """A random wait in seconds for the *level*-th try (from 1)."""
+        return self._rng.uniform(0, min(self.longest, self.base * 2 ** min(level - 1, 30)))
+
+    def pause(self, sent_at: float, asked: float | None) -> float:
+        """Pause because a request sent at *sent_at* was refused; gives the seconds added.
+
+        *asked* is the platform's own Retry-After in seconds, which is always honoured.
+        """
+        now = self._clock()
+        wait = asked or 0.0
+        if self.streak.refused(sent_at) and asked is None:
+            wait = self.delay(self.streak.length)
+        resume_at = max(self.resume_at, now + wait)
+        added = resume_at - max(self.resume_at, now)
+        self.resume_at = resume_at
+        return added
+
+    def remaining(self) -> float:
+        """Seconds until requests may be sent."""
+        return max(0.0, self.resume_at - self._clock())
+
+
+class BackoffMiddleware:
+    """The one place that decides what an answer leads to.
+
+    A request with ``meta["page"]`` is read by that function of the platform's page module,
+    with ``meta["context"]`` as keywords; the spider finds the result in ``meta["result"]`` and
+    gets good answers only. Otherwise, by meaning:
+
+    - rate_limited: the whole session pauses, then the request is sent again;
+    - unexpected (5xx, cut answers, timeouts, resets), signature, refusals behind an empty answer:
+      sent again after a wait of its own, at most RETRY_TIMES times;
+    - captcha, login_required, blocked account or address: the crawl stops, the request is kept
+      (JOBDIR) and not repeated;
+    - not_found, a refused item, tries used up: the request's errback gets the exception.
+
+    BACKOFF_GIVE_UP pauses in a row without one good answer stop the crawl as well, and so do
+    twice as many failures.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        *,
+        rng: random.Random | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        settings = crawler.settings
+        self.crawler = crawler
+        self.clock = clock
+        self.retry_times = settings.getint("RETRY_TIMES")
+        self.give_up = settings.getint("BACKOFF_GIVE_UP")
+        self.longest_retry_after = settings.getfloat("BACKOFF_LONGEST_RETRY_AFTER")
+        self.network_errors = tuple(
+            load_object(error) if isinstance(error, str) else error
+            for error in settings.getlist("RETRY_EXCEPTIONS")
+        )
+        self.gate = Gate(
+            settings.getfloat("BACKOFF_BASE"),
+            settings.getfloat("BACKOFF_MAX"),
+            rng or random.Random(),
+            clock,
+        )
+        self.failures = Streak(clock)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    @property
+    def spider(self) -> PlatformSpider:
+        return self.crawler.spider  # type: ignore[return-value]
+
+    async def process_request(self, request: Request) -> Request | None:
+        """Hold the request back while its session pauses, or its own wait lasts."""
+        while not self.spider.stopping:
+            own = request.meta.get("not_before", 0.0) - self.clock()
+            wait = max(self.gate.remaining(), own)
+            if wait <= 0:
+                request.meta["sent_at"] = self.clock()
+                return None
+            await asyncio.sleep(min(wait, POLL_SECONDS))
+        return self._keep(request)
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        try:
+            if "page" in request.meta:
+                request.meta["result"] = self._read(request, response)
+            else:
+                judge_status(response, self.clock())
+        except PlatformError as error:
+            return self._react(request, error)
+        self.gate.streak.broken()
+        self.failures.broken()
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        if not isinstance(exception, self.network_errors):
+            return None
+        reason = type(exception).__name__.removeprefix("Download").removesuffix("Error")
+        error = UnexpectedResponse("no answer from the platform", code=reason)
+        return self._react(request, error)
+
+    def _read(self, request: Request, response: Response) -> Any:
+        headers = {
+            name.decode("latin-1").lower(): values[-1].decode("latin-1")
+            for name, values in response.headers.items()
+            if values
+        }
+        pages: Any = self.spider.pages
+        content = pages.read_answer(response.status, headers, response.body, url=request.url)
+        read = getattr(pages, request.meta["page"])
+        return read(content, **request.meta.get("context", {}))
+
+    def _react(self, request: Request, error: PlatformError) -> Request:
+        """What the meaning of an answer leads to: another attempt, a stop, or the errback."""
+        stats = self.crawler.stats
+        stats.inc_value(f"backoff/answers/{error.meaning}")
+        if isinstance(error, CaptchaRequired):
+            return self._stop(request, "blocked", f"the platform asks for a captcha: {error}")
+        if isinstance(error, LoginRequired):
+            return self._stop(request, "login_required", f"a valid login is needed: {error}")
+        if isinstance(error, RateLimited):
+            return self._pause(request, error)
+        if isinstance(error, NotFound) or error.scope == "item":
+            raise error
+        if isinstance(error, AccessDenied) and not error.soft:
+            return self._stop(request, "blocked", f"the {error.scope} is blocked: {error}")
+        return self._try_again_later(request, error)
+
+    def _pause(self, request: Request, error: RateLimited) -> Request:
+        asked = error.retry_after
+        if asked is not None and asked > self.longest_retry_after:
+            return self._stop(
+                request, "rate_limited", f"the platform asks to wait {asked:.0f} s: {error}"
+            )
+        added = self.gate.pause(request.meta.get("sent_at", 0.0), asked)
+        self.crawler.stats.inc_value("backoff/paused_seconds", added)  # type: ignore[arg-type]
+        if self.gate.streak.length > self.give_up:
+            return self._stop(
+                request, "rate_limited", f"too many requests, and waiting does not help: {error}"
+            )
+        if added > 0.5:
+            logger.info(
+                "%s: too many requests; all wait %.1f s", self.spider.name, self.gate.remaining()
+            )
+        return self._again(request, error)
+
+    def _try_again_later(self, request: Request, error: PlatformError) -> Request:
+        self.failures.refused(request.meta.get("sent_at", 0.0))
+        if self.failures.length > 2 * self.give_up:
+            return self._stop(request, *give_up_reason(error))
+        wait = error.retry_after or self.gate.delay(request.meta.get("retry_times", 0) + 1)
+        again = self._again(request, error)
+        again.meta["not_before"] = self.clock() + wait
+        self.crawler.stats.inc_value("backoff/delayed_seconds", wait)  # type: ignore[arg-type]
+        return again
+
+    def _again(self, request: Request, error: PlatformError) -> Request:
+        again = get_retry_request(
+            request,
+            spider=self.spider,
+            reason=error.meaning,
+            max_retry_times=self.retry_times,
+            priority_adjust=0,
+            give_up_log_level=logging.DEBUG,  # the errback says it in words, once
+        )
+        if again is None:
+            raise error
+        return again
+
+    def _stop(self, request: Request, verdict: StopVerdict, reason: str) -> Request:
+        self.spider.stop(verdict, reason)
+        return self._keep(request)
+
+    def _keep(self, request: Request) -> Request:
+        """Give a request that will not be sent back to the scheduler (and so to JOBDIR).
+
+        :raises IgnoreRequest: a file; its post is kept, the file is fetched in the next run.
+        """
+        if "stream_to" in request.meta:
+            raise IgnoreRequest("the crawl is being stopped")
+        return request.replace(dont_filter=True)
+
+
+def give_up_reason(error: PlatformError) -> tuple[StopVerdict, str]:
+    """Verdict and reason where every answer for a while was a refusal like *error*."""
+    if isinstance(error, BadSignature):
+        return "error", f"no signature is accepted any more, the signer is out of date: {error}"
+    if isinstance(error, AccessDenied):
+        return "blocked", f"every answer is empty, the session is silently blocked: {error}"
+    return "error", f"the platform does not give usable answers: {error}"
+
+
+def judge_status(response: Response, now: float) -> None:
+    """Judge an answer that no page function reads (a file, a redirect) by its status.
+
+    :raises RateLimited: 429.
+    :raises UnexpectedResponse: 5xx.
+    """
+    if response.status != 429 and response.status < 500:
+        return
+    header = response.headers.get("Retry-After")
+    wait = retry_after(header.decode("latin-1") if header else None, now=now)
+    error = RateLimited if response.status == 429 else UnexpectedResponse
+    raise error("refused", code=response.status, retry_after=wait)
+
+
+class SessionMiddleware:
+    """Sends each request as its session: one download slot, user agent and cookie jar.
+
+    All hosts of a platform share the slot, so that the limit and the delay hold for the whole
+    session, files included. Requests with ``meta["anonymous"]`` carry no cookies.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def spider_opened(self, spider: PlatformSpider) -> None:
+        """Put the user's cookies into the jar; from there on Scrapy keeps it up to date."""
+        middleware = self.crawler.get_downloader_middleware(CookiesMiddleware)
+        if middleware is None:
+            raise UsageProblem("COOKIES_ENABLED must be True: sessions live in Scrapy's cookies")
+        jar = middleware.jars[spider.name]
+        for cookie in spider.cookies:
+            jar.set_cookie(cookie.for_jar(spider.cookie_domain))
+
+    def process_request(self, request: Request) -> None:
+        spider: Any = self.crawler.spider
+        request.meta["download_slot"] = spider.name
+        request.headers["User-Agent"] = spider.user_agent
+        if request.meta.get("anonymous"):
+            request.meta["dont_merge_cookies"] = True
+        else:
+            request.meta["cookiejar"] = spider.name
+
+
+class SigningMiddleware:
+    """Signs each attempt anew, from the very bytes and cookies that are about to be sent.
+
+    A request that needs a signature has ``meta["sign"]``: what the spider's `sign` needs to
+    know besides the request itself.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        if "sign" not in request.meta:
+            return
+        spider: Any = self.crawler.spider
+        line = (request.headers.get("Cookie") or b"").decode("latin-1")
+        for name, value in spider.sign(request, parse_header(line) if line else {}).items():
+            request.headers[name] = value

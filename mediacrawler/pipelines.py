@@ -1,0 +1,270 @@
+"""Item pipelines, one question each: is it a record, is it private, is it new, its files.
+
+Settings: ANONYMIZE, SAVE_DATA_PATH, CONCURRENT_REQUESTS. None of them knows a platform.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
+
+from mediacrawler.exceptions import PlatformError, UsageProblem
+from mediacrawler.feeds import stop_on_disk_error
+from mediacrawler.handlers import PartialFile, StreamWriteError
+from mediacrawler.items import Comment, Item, Media, MediaKind, MediaStatus, Post
+from mediacrawler.media import MediaFolder, file_type, fill
+from mediacrawler.privacy import Anonymizer, load_key
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from mediacrawler.spiders.base import PlatformSpider
+
+logger = logging.getLogger(__name__)
+
+MEDIA_KINDS: dict[str, frozenset[MediaKind]] = {
+    "images": frozenset({"image", "cover"}),
+    "videos": frozenset({"video", "audio", "live_photo", "subtitle"}),
+    "all": frozenset({"image", "cover", "video", "audio", "live_photo", "subtitle"}),
+}
+"""What the values of the argument `media` stand for."""
+
+
+class ValidationPipeline:
+    """Drops what is no record: no id, or a time that does not say its zone."""
+
+    def process_item(self, item: Item) -> Item:
+        if not item_id(item) or not item.platform:
+            raise DropItem("no id")
+        for name in ("published_at", "edited_at", "crawled_at"):
+            moment: datetime | None = getattr(item, name, None)
+            if moment is not None and moment.tzinfo is None:
+                raise DropItem(f"{name} has no time zone")
+        return item
+
+
+class PrivacyPipeline:
+    """Makes authors pseudonymous, unless ANONYMIZE is False."""
+
+    def __init__(self, anonymizer: Anonymizer) -> None:
+        self.anonymizer = anonymizer
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not crawler.settings.getbool("ANONYMIZE"):
+            raise NotConfigured
+        folder = Path(crawler.settings["SAVE_DATA_PATH"])
+        try:
+            key = load_key(folder)
+        except (OSError, ValueError) as error:
+            raise UsageProblem(
+                f"the key for pseudonyms in {folder} cannot be read or made: {error}"
+            ) from None
+        spider: Any = crawler.spider
+        return cls(Anonymizer(key, spider.personal_extra))
+
+    def process_item(self, item: Item) -> Item:
+        self.anonymizer.apply(item)
+        return item
+
+
+class DuplicatesPipeline:
+    """Drops a record whose id was seen before in this crawl."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def process_item(self, item: Item) -> Item:
+        key = f"{type(item).__name__[:2]}{item_id(item)}"
+        if key in self._seen:
+            raise DropItem(f"duplicate {type(item).__name__.lower()} {item_id(item)}")
+        self._seen.add(key)
+        return item
+
+
+def item_id(item: Item) -> str:
+    """The id of a record, whatever its kind."""
+    if isinstance(item, Post):
+        return item.post_id
+    return item.comment_id if isinstance(item, Comment) else item.creator_id
+
+
+class MediaPipeline:
+    """Fetches the files of posts through Scrapy's downloader and notes them on the record.
+
+    A file that is there and whole is not fetched again; one that was cut off is resumed. Where
+    all addresses of a file are refused, they may have expired: the post is read once more.
+    """
+
+    def __init__(self, crawler: Crawler, kinds: frozenset[MediaKind]) -> None:
+        self.crawler = crawler
+        self.kinds = kinds
+        self.root = Path(crawler.settings["SAVE_DATA_PATH"])
+        # The download slot bounds what is in flight; this keeps files from queueing up in front
+        # of requests that were signed a while ago.
+        self.turn = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        spider: Any = crawler.spider
+        if spider.args.media == "none":
+            raise NotConfigured
+        return cls(crawler, MEDIA_KINDS[spider.args.media])
+
+    @property
+    def spider(self) -> PlatformSpider:
+        return self.crawler.spider  # type: ignore[return-value]
+
+    async def process_item(self, item: Item) -> Item:
+        if isinstance(item, Post):
+            folder = MediaFolder(self.root, item.platform, item.post_id)
+            fresh = FreshAddresses(self, item)
+            await asyncio.gather(
+                *(
+                    self._fetch(item, folder, position, media, fresh)
+                    for position, media in enumerate(item.media, 1)
+                    if media.kind in self.kinds
+                )
+            )
+        return item
+
+    async def _fetch(
+        self, post: Post, folder: MediaFolder, position: int, media: Media, fresh: FreshAddresses
+    ) -> None:
+        urls = addresses(media)
+        why = "the platform gives no address"
+        try:
+            if not urls:
+                media.status = "missing"
+            else:
+                media.status, why = await self._try_all(folder, position, media, urls)
+                if media.status == "failed" and (renewed := await fresh.of(position)):
+                    media.status, why = await self._try_all(folder, position, media, renewed)
+        except IgnoreRequest:
+            media.status, why = "interrupted", "the crawl was stopped"
+        except (StreamWriteError, OSError) as error:
+            cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
+            media.status, why = "failed", "it could not be written"
+            if isinstance(cause, OSError):
+                stop_on_disk_error(self.crawler, folder.path, cause)
+        self._count(post, position, media, why)
+
+    async def _try_all(
+        self, folder: MediaFolder, position: int, media: Media, urls: list[str]
+    ) -> tuple[MediaStatus, str]:
+        """Try the addresses in order of quality until one gives the file.
+
+        "gone" means that all of them say so; "failed" that another look may help.
+        """
+        known = folder.whole(position, urls[0])
+        if known is not None:
+            fill(media, known)
+            return "present", ""
+        refusals: list[str] = []
+        for url in urls:
+            async with self.turn:
+                refusal = await self._download(folder, position, media, url, urls[0])
+            if refusal is None:
+                return "downloaded", ""
+            refusals.append(refusal)
+        gone = all(refusal in ("HTTP 404", "HTTP 410") for refusal in refusals)
+        return ("gone" if gone else "failed"), refusals[0]
+
+    async def _download(
+        self, folder: MediaFolder, position: int, media: Media, url: str, source: str
+    ) -> str | None:
+        """Fetch one address; gives None, or why there is no file."""
+        folder.path.mkdir(parents=True, exist_ok=True)
+        part = folder.part(position)
+        request = Request(
+            url,
+            headers=self.spider.media_headers(),
+            meta={"stream_to": str(part), "anonymous": True},
+            dont_filter=True,
+        )
+        assert self.crawler.engine
+        try:
+            response: Response = await self.crawler.engine.download_async(request)
+        except (IgnoreRequest, StreamWriteError):
+            raise
+        except Exception as error:  # whatever the network does, it is one file that is missing
+            return str(error) or type(error).__name__
+        if response.status not in (200, 206):
+            return f"HTTP {response.status}"
+        head = await asyncio.to_thread(read_head, part)
+        extension = file_type(head) or media.ext
+        if extension is None or not head:
+            PartialFile(part).discard()
+            return "not a media file"
+        entry = await asyncio.to_thread(folder.keep, position, source, part, extension)
+        PartialFile(part).discard()
+        folder.note(position, entry)
+        fill(media, entry)
+        return None
+
+    def _count(self, post: Post, position: int, media: Media, why: str) -> None:
+        stats = self.crawler.stats
+        stats.inc_value(f"media/{media.status}")
+        if media.status == "downloaded":
+            stats.inc_value("media/bytes", media.size or 0)
+        elif media.status != "present":
+            logger.error(
+                "%s: file %d of post %s is %s: %s",
+                post.platform,
+                position,
+                post.post_id,
+                media.status,
+                why,
+            )
+
+
+class FreshAddresses:
+    """The addresses of a post's files, read once more when the first ones were refused."""
+
+    def __init__(self, pipeline: MediaPipeline, post: Post) -> None:
+        self._pipeline = pipeline
+        self._post = post
+        self._lock = asyncio.Lock()
+        self._media: list[Media] | None = None
+
+    async def of(self, position: int) -> list[str]:
+        """Addresses of the file at *position*; empty where the post cannot be read."""
+        async with self._lock:
+            if self._media is None:
+                self._media = await self._read()
+        return addresses(self._media[position - 1]) if position <= len(self._media) else []
+
+    async def _read(self) -> list[Media]:
+        engine = self._pipeline.crawler.engine
+        assert engine
+        self._pipeline.crawler.stats.inc_value("media/refreshed_posts")
+        try:
+            response = await engine.download_async(self._pipeline.spider.post_request(self._post))
+        except PlatformError as error:
+            logger.info("%s: post %s: no new addresses: %s", *self._name(), error)
+            return []
+        media: list[Media] = response.meta["result"].post.media
+        return media
+
+    def _name(self) -> tuple[str, str]:
+        return self._post.platform, self._post.post_id
+
+
+def addresses(media: Media) -> list[str]:
+    """Where a file can be had, best quality first."""
+    first = media.fetch_url or media.url
+    return [first, *media.backup_urls] if first else []
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file, enough to know its type."""
+    with path.open("rb") as file:
+        return file.read(32)

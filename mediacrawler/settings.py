@@ -1,0 +1,88 @@
+"""Every setting of the project; ``docs/settings.md`` explains them, ``-s NAME=value`` overrides.
+
+What depends on another setting (CONCURRENT_REQUESTS on MAX_CONCURRENCY_NUM, FEEDS on
+EXPORT_FORMATS) is worked out by the add-on in ``mediacrawler/addons.py``.
+"""
+
+BOT_NAME = "mediacrawler"
+SPIDER_MODULES = ["mediacrawler.spiders"]
+NEWSPIDER_MODULE = "mediacrawler.spiders"
+COMMANDS_MODULE = "mediacrawler.commands"
+ADDONS = {"mediacrawler.addons.MediaCrawlerAddon": 100}
+
+# --- Concurrency and politeness -----------------------------------------------------------
+# The one knob: requests in flight at most, media included. Unless DOWNLOAD_DELAY is set, N in
+# flight also means about N requests a second. XHS_MAX_CONCURRENCY and the like override it for
+# one platform, an explicit CONCURRENT_REQUESTS beats both.
+MAX_CONCURRENCY_NUM = 1
+DOWNLOAD_DELAY_JITTER = 0.5  # each delay is 0.5 to 1.5 times DOWNLOAD_DELAY
+DOWNLOAD_TIMEOUT = 30  # seconds without an answer (for a file being streamed: without a byte)
+ROBOTSTXT_OBEY = False  # the addresses are those of the platforms' own apps, not pages for robots
+
+# --- Back-off -----------------------------------------------------------------------------
+RETRY_TIMES = 8  # more attempts at one request before it counts as failed
+BACKOFF_BASE = 1.0  # seconds; the n-th wait is random between 0 and BASE * 2**(n-1)
+BACKOFF_MAX = 300.0  # seconds; no wait is longer, except where the platform asks for it
+BACKOFF_GIVE_UP = 8  # pauses in a row without one good answer in between: the crawl stops
+BACKOFF_LONGEST_RETRY_AFTER = 3600.0  # seconds; asked to wait longer than this, the crawl stops
+
+# --- Session ------------------------------------------------------------------------------
+# Cookies come from the environment variable <PLATFORM>_COOKIES or from this file; they are
+# never an argument. See README, "The first real crawl".
+COOKIES_DIR = "cookies"  # cookies/xhs.txt (or .json) unless <PLATFORM>_COOKIES_FILE names a file
+USER_AGENT = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Safari/537.36"
+)
+
+# --- Records and files --------------------------------------------------------------------
+SAVE_DATA_PATH = "data"
+EXPORT_FORMATS = ["jsonl"]  # jsonl, json, csv
+ANONYMIZE = True  # author ids become keyed hashes, names are masked (docs/output.md)
+
+# --- Sandbox ------------------------------------------------------------------------------
+SANDBOX_URL = None  # http://127.0.0.1:8787 sends every request to `python -m sandbox`
+
+# --- Platforms ----------------------------------------------------------------------------
+XHS_REGION = "cn"  # cn: xiaohongshu.com, rednote: the international twin rednote.com
+XHS_SEARCH_API = "v2"  # v2: so.xiaohongshu.com, v1: edith.xiaohongshu.com
+XHS_VIDEO_CODEC = None  # h264, h265 or av1: preferred where there is a choice; None: the best
+
+# --- Scrapy parts that the project replaces or arranges -----------------------------------
+DOWNLOADER_MIDDLEWARES = {
+    # Answers are judged by what they mean, in one place; redirects are judged, not followed.
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    "mediacrawler.middlewares.BackoffMiddleware": 550,
+    "mediacrawler.middlewares.SessionMiddleware": 560,
+    # CookiesMiddleware stands at 700; signing reads the cookies that will be sent.
+    "mediacrawler.middlewares.SigningMiddleware": 720,
+}
+DOWNLOAD_HANDLERS = {
+    "http": "mediacrawler.handlers.DownloadHandler",
+    "https": "mediacrawler.handlers.DownloadHandler",
+}
+ITEM_PIPELINES = {
+    "mediacrawler.pipelines.ValidationPipeline": 100,
+    "mediacrawler.pipelines.PrivacyPipeline": 200,
+    "mediacrawler.pipelines.DuplicatesPipeline": 300,
+    "mediacrawler.pipelines.MediaPipeline": 400,
+}
+EXTENSIONS = {
+    "mediacrawler.extensions.CrawlReport": 100,
+    "mediacrawler.extensions.Progress": 200,
+    "scrapy.extensions.logstats.LogStats": None,
+}
+FEED_EXPORTERS = {
+    "jsonl": "mediacrawler.feeds.JsonLinesRecordExporter",
+    "json": "mediacrawler.feeds.JsonRecordExporter",
+    "csv": "mediacrawler.feeds.CsvRecordExporter",
+}
+FEED_STORAGES = {"file": "mediacrawler.feeds.SafeFileStorage"}
+FEED_EXPORT_ENCODING = "utf-8"
+DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the ledger knows each post and page
+TELNETCONSOLE_ENABLED = False
+STATS_DUMP = False  # the summary and report.json say it in words
+LOG_LEVEL = "INFO"
+LOG_VERSIONS: list[str] = []

@@ -1,0 +1,634 @@
+"""The crawl that all platforms share: which request comes next, and what becomes a record.
+
+search page -> post details -> comments -> replies; creator -> profile and posts -> details.
+The bookkeeping (limits, what is due) is the ledger's, the meaning of answers the page
+modules', waiting and repeating the back-off middleware's.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import ValidationError
+from scrapy import Request, Spider
+from scrapy.utils.defer import deferred_from_coro
+from scrapy_spider_metadata import Args
+
+from mediacrawler.args import CrawlArgs, explain
+from mediacrawler.cookies import Cookie, load_cookies
+from mediacrawler.exceptions import NotFound, UsageProblem
+from mediacrawler.items import Comment, Creator, Post
+from mediacrawler.ledger import CommentWalk, Ledger, Seed
+from mediacrawler.pages import CommentPage, PostList, PostPage
+from mediacrawler.targets import Expected, Found, Target
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from twisted.python.failure import Failure as TwistedFailure
+    from typing_extensions import Self
+
+    class Failure(TwistedFailure):
+        """What an errback gets: Scrapy adds the request, and `value` is its exception."""
+
+        request: Request
+        value: Exception
+
+
+StopVerdict = Literal["blocked", "rate_limited", "login_required", "error"]
+Output = Iterator[Any]
+
+LIST_PRIORITY = 20  # lists and profiles: they feed everything else, and they are few
+COMMENT_PRIORITY = 10  # chains of pages: the sooner they start, the sooner the last one ends
+MAX_REDIRECTS = 5  # of a short link
+
+
+class PlatformSpider(Args[CrawlArgs], Spider):
+    """Base class of the platform spiders.
+
+    To support a platform, set the attributes below and write the ``*_request`` methods. Each
+    builds one request and names, in ``meta``, the page function that reads its answer:
+    ``meta["page"]`` (a function of `pages`), ``meta["context"]`` (its keyword arguments),
+    ``meta["sign"]`` (whatever `sign` needs, if the request is signed).
+    """
+
+    pages: ModuleType
+    """The platform's module of ``mediacrawler.pages``."""
+    targets: ModuleType
+    """The platform's module of ``mediacrawler.targets``."""
+    home: ClassVar[str]
+    """The page where a person logs in; named in messages."""
+    cookie_domain: str
+    """The domain of cookies whose source does not say."""
+    required_cookies: ClassVar[tuple[str, ...]] = ()
+    sorts: ClassVar[Mapping[str, Any]] = {"general": None}
+    """The `sort` values that the platform has, with its own words for them."""
+    post_types: ClassVar[Mapping[str, Any]] = {"all": None}
+    """The `post_type` values that the platform has, with its own words for them."""
+    personal_extra: ClassVar[frozenset[str]] = frozenset()
+    """Keys of `extra` that tell who somebody is; left out while ANONYMIZE is on."""
+    creator_posts_chronological: ClassVar[bool] = True
+    """A creator's list runs from new to old (pinned posts aside)."""
+
+    args: CrawlArgs
+
+    # --- What a platform says -------------------------------------------------------------
+
+    def search_request(self, seed: Seed, cursor: str) -> Request:
+        """A page of search results for the keyword ``seed.value``."""
+        raise NotImplementedError
+
+    def creator_request(self, seed: Seed) -> Request:
+        """The profile of the creator ``seed.value``."""
+        raise NotImplementedError
+
+    def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
+        """A page of the posts of the creator ``seed.value``."""
+        raise NotImplementedError
+
+    def post_request(self, card: Post) -> Request:
+        """The detail of a post that is known from a list or a link."""
+        raise NotImplementedError
+
+    def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
+        """Another way to a post whose *attempt*-th way (from 1) failed, or None."""
+        return None
+
+    def completion_request(self, post: Post) -> Request | None:
+        """One more request that `post` needs before it is whole (a long text), or None.
+
+        Its page function gives the completed :class:`~mediacrawler.pages.PostPage`.
+        """
+        return None
+
+    def comments_request(self, post: Post, cursor: str | None) -> Request:
+        """A page of top-level comments of *post*."""
+        raise NotImplementedError
+
+    def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
+        """A page of replies to the top-level comment *root_id* of *post*."""
+        raise NotImplementedError
+
+    def short_link_request(self, target: Target) -> Request:
+        """Follow a short link by one step; redirects are read, never followed blindly."""
+        return Request(target.id, meta={"anonymous": True})
+
+    def card(self, target: Target) -> Post:
+        """What a link or id says of a post: enough to ask for its detail."""
+        return Post(self.name, target.id, extra=dict(target.context))
+
+    def search_start(self, seed: Seed) -> str:
+        """The cursor of the first search page; prepares ``seed.context`` where needed."""
+        return str(self.args.start_page)
+
+    def earliest_time(self, card: Post) -> datetime | None:
+        """The earliest time at which the post can have been published, if the card tells."""
+        return card.published_at
+
+    def media_headers(self) -> dict[str, str]:
+        """Headers with which the platform's files are fetched."""
+        return {}
+
+    def sign(self, request: Request, cookies: Mapping[str, str]) -> Mapping[str, str]:
+        """Signature headers for *request* (see SigningMiddleware)."""
+        raise NotImplementedError
+
+    # --- Start and stop -------------------------------------------------------------------
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Check everything that the user gave before anything is sent.
+
+        :raises UsageProblem: arguments, cookies or the data folder do not work.
+        """
+        try:
+            arguments = CrawlArgs(**kwargs)
+        except ValidationError as error:
+            raise UsageProblem(explain(error)) from None
+        cls.check_arguments(arguments)
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.prepare(crawler.settings)
+        return spider
+
+    @classmethod
+    def check_arguments(cls, arguments: CrawlArgs) -> None:
+        """Refuse what this platform does not have.
+
+        :raises UsageProblem: names the argument and the values to choose from.
+        """
+        choices: list[tuple[str, str, Mapping[str, Any]]] = [
+            ("sort", arguments.sort, cls.sorts),
+            ("post_type", arguments.post_type, cls.post_types),
+        ]
+        for name, value, known in choices:
+            if value not in known:
+                raise UsageProblem(
+                    f"{cls.name} has no {name} '{value}'; choose one of {', '.join(known)}"
+                )
+
+    def prepare(self, settings: BaseSettings) -> None:
+        """Read the cookies and the named posts and creators.
+
+        :raises UsageProblem: nothing can be collected with them.
+        """
+        self.ledger = Ledger()
+        self.stop_verdict: StopVerdict | None = None
+        self.stop_reason: str | None = None
+        self.user_agent: str = (
+            settings.get(f"{self.name.upper()}_USER_AGENT") or settings["USER_AGENT"]
+        )
+        self.cookies = self._load_cookies(settings)
+        self._check_cookies()
+        check_folder(Path(settings["SAVE_DATA_PATH"]))
+        self.post_targets = self._find(self.args.posts, "post")
+        self.creator_targets = self._find(self.args.creators, "creator")
+        if not (self.args.keywords or self.post_targets or self.creator_targets):
+            raise UsageProblem(
+                f"no {self.name} post or creator in: {'; '.join(self.ledger.not_understood)}"
+            )
+
+    def _load_cookies(self, settings: BaseSettings) -> list[Cookie]:
+        named = settings.get(f"{self.name.upper()}_COOKIES_FILE")
+        return load_cookies(
+            self.name,
+            os.environ,
+            Path(settings["COOKIES_DIR"]),
+            Path(named).expanduser() if named else None,
+        )
+
+    def _check_cookies(self) -> None:
+        names = {cookie.name for cookie in self.cookies if cookie.value}
+        missing = [name for name in self.required_cookies if name not in names]
+        if missing:
+            raise UsageProblem(
+                f"{self.name} needs the cookies {' and '.join(self.required_cookies)} of a "
+                f"logged-in browser ({', '.join(missing)} missing): log in at {self.home}, copy "
+                f"the Cookie request header into cookies/{self.name}.txt or into the environment "
+                f"variable {self.name.upper()}_COOKIES (README, 'The first real crawl')"
+            )
+
+    def _find(self, text: str, expected: Expected) -> list[Target]:
+        found: Found = self.targets.find(text, expected)
+        targets = []
+        for target in found.targets:
+            if target.kind in (expected, "short_link"):
+                targets.append(target)
+            else:
+                self._not_understood(f"{target.id} (a {target.kind}; give it in {target.kind}s)")
+        for words in found.unknown:
+            self._not_understood(words)
+        return targets
+
+    def _not_understood(self, words: str) -> None:
+        self.ledger.not_understood.append(words)
+        self.logger.warning("%s: not understood, left out: %s", self.name, words)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the crawl is ending early: no request may be sent or waited for any more."""
+        engine = self.crawler.engine
+        # Scrapy has no public word for "close_spider was asked for".
+        closing = engine is None or engine._slot is None or engine._slot.closing
+        return self.stop_reason is not None or bool(closing) or not engine.running
+
+    def stop(self, verdict: StopVerdict, reason: str) -> None:
+        """End the crawl cleanly: what is in flight is finished or kept, files are closed.
+
+        The first call decides verdict and reason.
+        """
+        if self.stop_reason is not None:
+            return
+        self.stop_verdict, self.stop_reason = verdict, reason
+        self.logger.error("%s: stopping: %s", self.name, reason)
+        assert self.crawler.engine
+        deferred_from_coro(self.crawler.engine.close_spider_async(reason=verdict))
+
+    async def start(self) -> AsyncIterator[Any]:
+        """The first requests of every seed; a resumed crawl (JOBDIR) has them already."""
+        state: dict[str, Any] = getattr(self, "state", {})
+        if "ledger" in state:
+            self.ledger = state["ledger"]
+            self.logger.info("%s: resuming", self.name)
+            return
+        state["ledger"] = self.ledger
+        for request in self._seed_requests():
+            yield request
+
+    def _seed_requests(self) -> Output:
+        if self.post_targets:
+            seed = self._new_seed("posts", "links and ids", wanted=None)
+            seed.asked = len(self.post_targets)
+            seed.end("all named posts asked for")
+            cards = [self.card(target) for target in self.post_targets if target.kind == "post"]
+            seed.offer(cards, self.ledger.claimed)
+            yield from self._advance(seed)
+        for target in self.creator_targets:
+            if target.kind == "creator":
+                yield from self._start_creator(target)
+        for keyword in self.args.keywords:
+            seed = self._new_seed("keyword", keyword, wanted=self.args.max_posts)
+            seed.chronological = self.args.sort == "latest"
+            seed.cursor = self.search_start(seed)
+            yield from self._advance(seed)
+        for expected, targets in (("post", self.post_targets), ("creator", self.creator_targets)):
+            for target in targets:
+                if target.kind == "short_link":
+                    yield self._follow(target, expected, steps=0)
+
+    def _new_seed(self, kind: Any, value: str, *, wanted: int | None) -> Seed:
+        seed = Seed(kind, value, wanted, asked=wanted)
+        self.ledger.seeds.append(seed)
+        return seed
+
+    def _start_creator(self, target: Target) -> Output:
+        seed = self._new_seed("creator", target.id, wanted=self.args.max_posts)
+        seed.context = dict(target.context)
+        seed.chronological = self.creator_posts_chronological
+        request = self.creator_request(seed)
+        yield self._plan(
+            request, self.parse_creator, self.creator_failed, LIST_PRIORITY, creator_id=target.id
+        )
+        yield from self._advance(seed)
+
+    def _plan(
+        self,
+        request: Request,
+        callback: Callable[..., Output],
+        errback: Callable[[Any], Output],
+        priority: int,
+        **cb_kwargs: Any,
+    ) -> Request:
+        """Tie a platform's request to the shared crawl."""
+        request.callback = callback
+        request.errback = errback
+        request.priority = priority
+        request.cb_kwargs.update(cb_kwargs)
+        return request
+
+    # --- Short links ----------------------------------------------------------------------
+
+    def _follow(self, target: Target, expected: str, steps: int) -> Request:
+        return self._plan(
+            self.short_link_request(target),
+            self.parse_short_link,
+            self.short_link_failed,
+            LIST_PRIORITY,
+            link=target.id,
+            expected=expected,
+            steps=steps,
+        )
+
+    def parse_short_link(self, response: Response, link: str, expected: str, steps: int) -> Output:
+        location = (response.headers.get("Location") or b"").decode("latin-1")
+        targets: list[Target] = (
+            self.targets.resolve(response.urljoin(location), expected) if location else []
+        )
+        if not targets:
+            self._not_understood(f"{link} (leads nowhere, HTTP {response.status})")
+        for target in targets:
+            if target.kind == "short_link" and steps < MAX_REDIRECTS:
+                yield self._follow(target, expected, steps + 1)
+            elif target.kind == expected == "creator":
+                yield from self._start_creator(target)
+            elif target.kind == expected == "post":
+                seed = next(seed for seed in self.ledger.seeds if seed.kind == "posts")
+                seed.offer([self.card(target)], self.ledger.claimed)
+                yield from self._advance(seed)
+            else:
+                self._not_understood(f"{link} (leads to a {target.kind}, not a {expected})")
+
+    def short_link_failed(self, failure: Failure) -> Output:
+        self._not_understood(f"{failure.request.cb_kwargs['link']} ({failure.value})")
+        yield from ()
+
+    # --- Lists of posts -------------------------------------------------------------------
+
+    def _advance(self, seed: Seed) -> Output:
+        """Open what may be opened, and ask for the next list page if it is wanted."""
+        index = self.ledger.seeds.index(seed)
+        for card in seed.draw():
+            yield self._open(card, index, self.post_request(card), attempt=1)
+        if seed.wants_page(self._lookahead):
+            seed.listing = True
+            yield self._plan(
+                self._list_request(seed),
+                self.parse_list,
+                self.list_failed,
+                LIST_PRIORITY,
+                seed=index,
+            )
+        for card in seed.spare_cards():
+            card.extra["incomplete"] = True
+            yield from self._items([card], seed)
+
+    @property
+    def _lookahead(self) -> int:
+        """Posts in hand below which the next list page is asked for, so that none waits."""
+        return max(20, 2 * self.crawler.settings.getint("CONCURRENT_REQUESTS"))
+
+    def _list_request(self, seed: Seed) -> Request:
+        if seed.kind == "keyword":
+            return self.search_request(seed, seed.cursor or "")
+        return self.creator_posts_request(seed, seed.cursor)
+
+    def parse_list(self, response: Response, seed: int) -> Output:
+        page: PostList = response.meta["result"]
+        taken = self.ledger.seeds[seed]
+        taken.listing = False
+        taken.pages += 1
+        news = taken.offer(page.posts, self.ledger.claimed, self._unwanted)
+        self.logger.info(
+            "%s: %d posts on page %d of '%s'", self.name, len(page.posts), taken.pages, taken.value
+        )
+        if not page.has_more or not page.posts:
+            taken.end("the platform has no more")
+        elif not news or not page.cursor or page.cursor == taken.cursor:
+            taken.end("the platform repeats itself")
+        taken.cursor = page.cursor
+        yield from self._advance(taken)
+
+    def list_failed(self, failure: Failure) -> Output:
+        seed = self.ledger.seeds[failure.request.cb_kwargs["seed"]]
+        seed.listing = False
+        error = failure.value
+        if isinstance(error, NotFound):
+            seed.end(f"not found: {error}")
+            self.logger.warning("%s: '%s' is not found: %s", self.name, seed.value, error)
+        else:
+            seed.list_error = str(error)
+            seed.end("list failed")
+            self.logger.error("%s: the list of '%s' failed: %s", self.name, seed.value, error)
+        yield from self._advance(seed)
+
+    def _unwanted(self, card: Post) -> str | None:
+        """Why a card need not be opened, as far as it tells."""
+        wanted = self.args.post_type
+        if wanted != "all" and card.post_type is not None and card.post_type != wanted:
+            return "other type"
+        earliest = self.earliest_time(card)
+        if self.args.until and earliest and earliest > self.args.until:
+            return "outside the dates"
+        return None
+
+    # --- Posts ----------------------------------------------------------------------------
+
+    def _open(self, card: Post, seed: int, request: Request, attempt: int) -> Request:
+        return self._plan(
+            request, self.parse_post, self.post_failed, 0, card=card, seed=seed, attempt=attempt
+        )
+
+    def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Output:
+        page: PostPage = response.meta["result"]
+        yield from self._complete(page, card, seed)
+
+    def _complete(self, page: PostPage, card: Post, seed: int) -> Output:
+        request = self.completion_request(page.post)
+        if request is None:
+            yield from self._save(page, card, seed)
+            return
+        yield self._plan(
+            request,
+            self.parse_completion,
+            self.completion_failed,
+            0,
+            page=page,
+            card=card,
+            seed=seed,
+        )
+
+    def parse_completion(self, response: Response, page: PostPage, card: Post, seed: int) -> Output:
+        yield from self._complete(response.meta["result"], card, seed)
+
+    def completion_failed(self, failure: Failure) -> Output:
+        kwargs = failure.request.cb_kwargs
+        page: PostPage = kwargs["page"]
+        page.post.extra["truncated"] = True
+        self.crawler.stats.inc_value("posts/truncated")
+        self.logger.error("%s: post %s stays cut: %s", self.name, page.post.post_id, failure.value)
+        yield from self._save(page, kwargs["card"], kwargs["seed"])
+
+    def _save(self, page: PostPage, card: Post, seed: int) -> Output:
+        taken = self.ledger.seeds[seed]
+        post = page.post
+        reason = self._outside(post, taken)
+        if reason:
+            taken.post_skipped(reason)
+            if reason == "outside the dates" and self._list_is_past(post, card, taken):
+                taken.end("dates")
+            yield from self._advance(taken)
+            return
+        if card.extra.get("is_pinned"):
+            post.extra["is_pinned"] = True
+        taken.post_saved()
+        yield from self._start_comments(post)
+        yield from self._advance(taken)
+        yield from self._items([post, *page.related], taken)
+
+    def _outside(self, post: Post, seed: Seed) -> str | None:
+        """Why a post is not wanted after all; what was named by link always is."""
+        if seed.kind == "posts":
+            return None
+        if not self.args.wants(post.published_at):
+            return "outside the dates"
+        if self.args.post_type not in ("all", post.post_type):
+            return "other type"
+        return None
+
+    def _list_is_past(self, post: Post, card: Post, seed: Seed) -> bool:
+        """Whether everything after this post is older than `since`; pinned posts do not tell."""
+        since, published = self.args.since, post.published_at
+        return bool(
+            seed.chronological
+            and since
+            and published
+            and published < since
+            and not card.extra.get("is_pinned")
+        )
+
+    def _items(self, posts: list[Post], seed: Seed) -> Output:
+        for post in posts:
+            post.source_keyword = seed.value if seed.kind == "keyword" else None
+            post.crawled_at = now_utc()
+            yield post
+
+    def post_failed(self, failure: Failure) -> Output:
+        kwargs = failure.request.cb_kwargs
+        card: Post = kwargs["card"]
+        error = failure.value
+        seed = self.ledger.seeds[kwargs["seed"]]
+        fallback = self.post_fallback(card, error, kwargs["attempt"])
+        if fallback is not None:
+            yield self._open(card, kwargs["seed"], fallback, kwargs["attempt"] + 1)
+            return
+        if isinstance(error, NotFound):
+            seed.post_skipped(error.meaning)
+            self.logger.info("%s: post %s is not there: %s", self.name, card.post_id, error)
+        else:
+            seed.post_failed(card, str(error))
+            self.logger.error("%s: post %s failed: %s", self.name, card.post_id, error)
+        yield from self._advance(seed)
+
+    # --- Comments -------------------------------------------------------------------------
+
+    def _start_comments(self, post: Post) -> Output:
+        if self.args.max_comments == 0 or post.comment_count == 0:
+            return
+        self.ledger.comments_expected += post.comment_count or 0
+        # A copy: pipelines change the item (privacy), requests need what the platform said.
+        known = copy.copy(post)
+        known.extra = dict(post.extra)
+        walk = self.ledger.start_walk(known, self.args.max_comments, self.args.max_replies)
+        yield self._comments_page(walk)
+
+    def _comments_page(self, walk: CommentWalk) -> Request:
+        return self._plan(
+            self.comments_request(walk.post, walk.cursor),
+            self.parse_comments,
+            self.comments_failed,
+            COMMENT_PRIORITY,
+            post_id=walk.post.post_id,
+        )
+
+    def _replies_page(self, walk: CommentWalk, root_id: str) -> Request:
+        return self._plan(
+            self.replies_request(walk.post, root_id, walk.threads[root_id].cursor),
+            self.parse_replies,
+            self.comments_failed,
+            COMMENT_PRIORITY,
+            post_id=walk.post.post_id,
+            root_id=root_id,
+        )
+
+    def parse_comments(self, response: Response, post_id: str) -> Output:
+        page: CommentPage = response.meta["result"]
+        walk = self.ledger.walks[post_id]
+        known = set(walk.threads)
+        kept = walk.take(page)
+        if walk.cursor:
+            yield self._comments_page(walk)
+        else:
+            walk.end()
+        for root_id in walk.threads:
+            if root_id not in known:
+                yield self._replies_page(walk, root_id)
+        yield from self._comments(walk, kept)
+
+    def parse_replies(self, response: Response, post_id: str, root_id: str) -> Output:
+        walk = self.ledger.walks[post_id]
+        kept = walk.take_replies(root_id, response.meta["result"])
+        if root_id in walk.threads:
+            yield self._replies_page(walk, root_id)
+        yield from self._comments(walk, kept)
+
+    def _comments(self, walk: CommentWalk, comments: list[Comment]) -> Output:
+        if walk.finished:
+            self.ledger.close_walk(walk)
+        for comment in comments:
+            if comment.root_id is None:
+                self.ledger.comments += 1
+            else:
+                self.ledger.replies += 1
+            comment.crawled_at = now_utc()
+            yield comment
+
+    def comments_failed(self, failure: Failure) -> Output:
+        kwargs = failure.request.cb_kwargs
+        walk = self.ledger.walks[kwargs["post_id"]]
+        error = failure.value
+        if isinstance(error, NotFound):  # closed by the author, or gone with the post
+            walk.end(kwargs.get("root_id"))
+            self.crawler.stats.inc_value("comments/closed")
+        else:
+            walk.fail(str(error), kwargs.get("root_id"))
+            self.logger.error(
+                "%s: comments of post %s are incomplete: %s", self.name, kwargs["post_id"], error
+            )
+        yield from self._comments(walk, [])
+
+    # --- Creators -------------------------------------------------------------------------
+
+    def parse_creator(self, response: Response, creator_id: str) -> Output:
+        creator: Creator = response.meta["result"]
+        creator.crawled_at = now_utc()
+        self.ledger.creators += 1
+        yield creator
+
+    def creator_failed(self, failure: Failure) -> Output:
+        creator_id = failure.request.cb_kwargs["creator_id"]
+        error = failure.value
+        if isinstance(error, NotFound):
+            self.ledger.creators_skipped[error.meaning] += 1
+            self.logger.warning("%s: creator %s is not there: %s", self.name, creator_id, error)
+        else:
+            self.ledger.creators_failed[creator_id] = str(error)
+            self.logger.error("%s: creator %s failed: %s", self.name, creator_id, error)
+        yield from ()
+
+
+def check_folder(folder: Path) -> None:
+    """Make sure that records can be written to *folder*.
+
+    :raises UsageProblem: it cannot be created or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".write-test-{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise UsageProblem(
+            f"SAVE_DATA_PATH={folder} cannot be written: {error.strerror or error}; "
+            "choose another folder with -s SAVE_DATA_PATH=..."
+        ) from None
+
+
+def now_utc() -> datetime:
+    """The present, to the second."""
+    return datetime.now(timezone.utc).replace(microsecond=0)

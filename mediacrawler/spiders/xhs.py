@@ -1,0 +1,320 @@
+"""XHS (XiaoHongShu, or its international twin RedNote): how each request is built.
+
+What an answer means is in ``mediacrawler/pages/xhs.py``, the signature in
+``mediacrawler/signing/xhs.py``; facts about the wire are cited from docs/platforms/xhs.md.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from urllib.parse import urlsplit
+
+from scrapy import Request
+
+from mediacrawler.exceptions import AccessDenied, NotFound, UsageProblem
+from mediacrawler.items import Post
+from mediacrawler.ledger import Seed
+from mediacrawler.pages import xhs as pages
+from mediacrawler.signing import xhs as signing
+from mediacrawler.spiders.base import PlatformSpider
+from mediacrawler.targets import xhs as targets
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+IMAGE_FORMATS = ["jpg", "webp", "avif"]
+SEARCH_PAGE = 20  # smaller pages are unreliable (3.1)
+CREATOR_PAGE = 30  # (3.5)
+REPLY_PAGE = 10  # up to 30 are served (3.7)
+CODE_NOT_VIEWABLE = 300031  # or the token has expired: worth another look (6.2)
+POST_ATTEMPTS = 4  # API, page, API, page
+
+REGIONS = {
+    # region: web, API, search host of v2 (the twin has none, 1.1), cookie domain
+    "cn": (
+        "www.xiaohongshu.com",
+        "edith.xiaohongshu.com",
+        "so.xiaohongshu.com",
+        ".xiaohongshu.com",
+    ),
+    "rednote": ("www.rednote.com", "webapi.rednote.com", None, ".rednote.com"),
+}
+TIME_FILTERS = ((1, "一天内"), (7, "一周内"), (182, "半年内"))  # days, label (3.1)
+
+
+class XhsSpider(PlatformSpider):
+    """Notes, comments and creators of XiaoHongShu."""
+
+    name = "xhs"
+    pages = pages
+    targets = targets
+    home = pages.WEB
+    required_cookies = ("a1", "web_session")
+    sorts: ClassVar = {
+        "general": "general",
+        "latest": "time_descending",
+        "likes": "popularity_descending",
+        "comments": "comment_descending",
+        "collects": "collect_descending",
+    }
+    post_types: ClassVar = {
+        "all": (0, "不限"),
+        "video": (1, "视频笔记"),
+        "image": (2, "普通笔记"),
+    }
+
+    def prepare(self, settings: BaseSettings) -> None:
+        region = settings["XHS_REGION"]
+        if region not in REGIONS:
+            raise UsageProblem(f"XHS_REGION={region}: choose one of {', '.join(REGIONS)}")
+        self.web, self.api, search_host, self.cookie_domain = REGIONS[region]
+        self.search_api = settings["XHS_SEARCH_API"]
+        if self.search_api not in ("v1", "v2"):
+            raise UsageProblem(f"XHS_SEARCH_API={self.search_api}: choose v1 or v2")
+        if search_host is None:
+            self.search_api = "v1"
+        self.search_host = search_host if self.search_api == "v2" else self.api
+        self.video_codec = settings["XHS_VIDEO_CODEC"]
+        self.rng = random.Random()
+        self.visit = signing.Visit(now=time.time(), rng=self.rng)
+        self._common: tuple[str, str] | None = None
+        super().prepare(settings)
+
+    # --- Requests (3) ---------------------------------------------------------------------
+
+    def search_start(self, seed: Seed) -> str:
+        # One id for all pages: another id is another ranking, with duplicates (3.1).
+        seed.context["search_id"] = signing.search_id(now=time.time(), rng=self.rng)
+        return super().search_start(seed)
+
+    def search_request(self, seed: Seed, cursor: str) -> Request:
+        sort = self.sorts[self.args.sort]
+        note_type, type_label = self.post_types[self.args.post_type]
+        tags = {
+            "sort_type": sort,
+            "filter_note_type": type_label,
+            "filter_note_time": time_filter(self.args.since, datetime.now(timezone.utc)),
+            "filter_note_range": "不限",
+            "filter_pos_distance": "不限",
+        }
+        page = int(cursor)
+        payload: dict[str, Any] = {
+            "keyword": seed.value,
+            "page": page,
+            "page_size": SEARCH_PAGE,
+            "search_id": seed.context["search_id"],
+        }
+        if self.search_api == "v2":
+            payload["session_id"] = str(uuid.UUID(int=self.rng.getrandbits(128), version=4))
+        payload |= {
+            "sort": sort,
+            "note_type": note_type,
+            "ext_flags": [],
+            "filters": [{"tags": [tag], "type": name} for name, tag in tags.items()],
+            "geo": "",
+            "image_formats": IMAGE_FORMATS,
+        }
+        path = f"/api/sns/web/{self.search_api}/search/notes"
+        return self._post(
+            path,
+            payload,
+            "search",
+            {"page": page},
+            host=self.search_host,
+            rap=self.search_api == "v1",
+        )
+
+    def creator_request(self, seed: Seed) -> Request:
+        return self._get(
+            "/api/sns/web/v1/user/otherinfo",
+            {"target_user_id": seed.value},
+            "creator",
+            {"creator_id": seed.value},
+            other_format="xyw",
+        )
+
+    def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
+        params = {
+            "num": CREATOR_PAGE,
+            "cursor": cursor,
+            "user_id": seed.value,
+            "image_formats": IMAGE_FORMATS,
+            "xsec_token": seed.context.get("xsec_token"),
+            "xsec_source": seed.context.get("xsec_source", "pc_user"),
+        }
+        return self._get(
+            "/api/sns/web/v1/user_posted",
+            params,
+            "creator_posts",
+            {},
+            sign_format="xyw",
+            other_format="xys",
+            user_id=seed.value,
+            rap=True,
+        )
+
+    def post_request(self, card: Post) -> Request:
+        token, source = token_of(card)
+        payload = {
+            "source_note_id": card.post_id,
+            "image_formats": IMAGE_FORMATS,
+            "extra": {"need_body_topic": "1"},
+            "xsec_source": source,
+            "xsec_token": token,
+        }
+        context = self._post_context(card)
+        return self._post("/api/sns/web/v1/feed", payload, "post", context, rap=True)
+
+    def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
+        """The HTML page of a note that the API does not give (3.3), then both once more."""
+        hidden = isinstance(error, AccessDenied) or (
+            isinstance(error, NotFound) and error.code == CODE_NOT_VIEWABLE
+        )
+        if not hidden or attempt >= POST_ATTEMPTS:
+            return None
+        return self.post_request(card) if attempt % 2 == 0 else self._page_request(card)
+
+    def _page_request(self, card: Post) -> Request:
+        token, source = token_of(card)
+        query = signing.query_string({"xsec_token": token, "xsec_source": source})
+        return Request(
+            f"https://{self.web}/explore/{card.post_id}?{query}",
+            headers={"Referer": f"https://{self.web}/"},
+            meta={"page": "post", "context": self._post_context(card)},
+        )
+
+    def comments_request(self, post: Post, cursor: str | None) -> Request:
+        params = {
+            "note_id": post.post_id,
+            "cursor": cursor,
+            "top_comment_id": "",
+            "image_formats": IMAGE_FORMATS,
+            "xsec_token": token_of(post)[0],
+        }
+        path = "/api/sns/web/v2/comment/page"
+        return self._get(path, params, "comments", {"post_id": post.post_id})
+
+    def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
+        params = {
+            "note_id": post.post_id,
+            "root_comment_id": root_id,
+            "num": REPLY_PAGE,
+            "cursor": cursor,
+            "image_formats": IMAGE_FORMATS,
+            "top_comment_id": "",
+            "xsec_token": token_of(post)[0],
+        }
+        context = {"post_id": post.post_id, "root_id": root_id}
+        path = "/api/sns/web/v2/comment/sub/page"
+        return self._get(path, params, "replies", context, other_format="xyw")
+
+    def earliest_time(self, card: Post) -> datetime | None:
+        """A note is published after its id was made, or seconds before that (2.1)."""
+        created = pages.id_time(card.post_id)
+        return created - timedelta(hours=1) if created else None
+
+    def media_headers(self) -> dict[str, str]:
+        """Another site as Referer is refused (8.1)."""
+        return {"Referer": f"{pages.WEB}/"}
+
+    # --- Building and signing (3.0, 4.2) --------------------------------------------------
+
+    def _post_context(self, card: Post) -> dict[str, Any]:
+        token, source = token_of(card)
+        return {
+            "post_id": card.post_id,
+            "xsec_token": token or None,
+            "xsec_source": source,
+            "prefer_codec": self.video_codec,
+        }
+
+    def _get(
+        self, path: str, params: Mapping[str, Any], page: str, context: dict[str, Any], **sign: Any
+    ) -> Request:
+        # The URL is built from the very bytes that are signed: no library may encode it again.
+        return self._signed(
+            Request(f"https://{self.api}{path}?{signing.query_string(params)}"),
+            page,
+            context,
+            {"params": dict(params), **sign},
+        )
+
+    def _post(
+        self,
+        path: str,
+        payload: Mapping[str, Any],
+        page: str,
+        context: dict[str, Any],
+        host: str | None = None,
+        **sign: Any,
+    ) -> Request:
+        url = f"https://{host or self.api}{path}"
+        request = Request(url, method="POST", body=signing.json_body(payload))
+        return self._signed(request, page, context, {"payload": dict(payload), **sign})
+
+    def _signed(
+        self, request: Request, page: str, context: dict[str, Any], sign: dict[str, Any]
+    ) -> Request:
+        request.headers.update(
+            {
+                "Accept": "application/json, text/plain, */*",
+                "Accept-Language": "zh-CN,zh;q=0.9",
+                "Content-Type": "application/json;charset=UTF-8",
+                "Origin": f"https://{self.web}",
+                "Referer": f"https://{self.web}/",
+                "Sec-Fetch-Site": "same-site",
+                "Sec-Fetch-Mode": "cors",
+                "Sec-Fetch-Dest": "empty",
+            }
+        )
+        request.meta.update(page=page, context=context, sign=sign)
+        return request
+
+    def sign(self, request: Request, cookies: Mapping[str, str]) -> Mapping[str, str]:
+        """Fresh headers for one attempt; a refused one is tried in the other format (4.5)."""
+        how = dict(request.meta["sign"])
+        sign_format, other = how.pop("sign_format", "xys"), how.pop("other_format", None)
+        if other and request.meta.get("retry_times", 0) % 2:
+            sign_format = other
+        parts = urlsplit(request.url)
+        rap = how.pop("rap", False)
+        return signing.sign(
+            cast("Literal['GET', 'POST']", request.method),
+            parts.path,
+            cookies,
+            **how,
+            sign_format=sign_format,
+            rap_api=f"//{parts.netloc}{parts.path}" if rap else None,
+            common=self._common_header(cookies),
+            visit=self.visit,
+            now=time.time(),
+            rng=self.rng,
+        )
+
+    def _common_header(self, cookies: Mapping[str, str]) -> str:
+        """x-s-common, which depends on the cookie a1 only: made once (4.5)."""
+        a1 = cookies["a1"]
+        if self._common is None or self._common[0] != a1:
+            header = signing.common_header(cookies, now=time.time(), rng=self.rng)
+            self._common = (a1, header)
+        return self._common[1]
+
+
+def token_of(card: Post) -> tuple[str, str]:
+    """xsec_token ("" if unknown) and xsec_source of a note (2.3)."""
+    return card.extra.get("xsec_token") or "", card.extra.get("xsec_source") or "pc_search"
+
+
+def time_filter(since: datetime | None, now: datetime) -> str:
+    """The narrowest publish-time filter that still contains everything since *since* (3.1)."""
+    if since is None:
+        return "不限"
+    for days, label in TIME_FILTERS:
+        if now - since <= timedelta(days=days):
+            return label
+    return "不限"
