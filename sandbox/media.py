@@ -133,7 +133,14 @@ def _webp(name: str, width: int, height: int, colour: bytes) -> bytes:
     return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
 
 
-_AVIF = base64.b64decode("")
+# 64 x 64 pixels of one green.
+_AVIF = base64.b64decode(
+    "AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAADrbWV0YQAAAAAAAAAhaGRscgAAAAAAAAAAcGljdAAA"
+    "AAAAAAAAAAAAAAAAAAAOcGl0bQAAAAAAAQAAAB5pbG9jAAAAAEQAAAEAAQAAAAEAAAETAAAAKAAAAChpaW5mAAAA"
+    "AAABAAAAGmluZmUCAAAAAAEAAGF2MDFDb2xvcgAAAABqaXBycAAAAEtpcGNvAAAAFGlzcGUAAAAAAAAAQAAAAEAA"
+    "AAAQcGl4aQAAAAADCAgIAAAADGF2MUOBAAwAAAAAE2NvbHJuY2x4AAEADQAGgAAAABdpcG1hAAAAAAAAAAEAAQQB"
+    "AoMEAAAAMG1kYXQSAAoJGBV//aICGg0IMhkex4eFWd///+LALgDPyinGV0suT5kGoSNU"
+)
 
 
 def _avif(name: str) -> bytes:
