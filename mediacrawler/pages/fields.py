@@ -104,7 +104,7 @@ def count(value: Any) -> int | None:
     if isinstance(value, int):
         return value if value >= 0 else None
     if isinstance(value, float):
-        return int(value) if value >= 0 else None
+        return int(value) if 0 <= value < float("inf") else None  # JSON may hold 1e999
     if not isinstance(value, str):
         return None
     match = _COUNT.fullmatch(value.strip().lower())
