@@ -70,7 +70,10 @@ class CrawlReport:
         content = report.build(
             platform=spider.name,
             arguments=spider.args.model_dump(mode="json"),
-            settings=self.crawler.settings,
+            settings={
+                name: getattr(self.crawler.settings, how)(name)
+                for name, how in report.SETTINGS_SHOWN.items()
+            },
             ledger=spider.ledger,
             stats=stats,
             ending=report.Ending(

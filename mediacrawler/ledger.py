@@ -34,6 +34,8 @@ class Seed:
     kind: SeedKind
     value: str
     wanted: int | None
+    index: int = 0
+    """Its place in the ledger: what requests carry instead of the seed itself."""
     context: dict[str, str] = field(default_factory=dict)
     asked: int | None = None
     cursor: str | None = None
@@ -277,6 +279,12 @@ class Ledger:
     creators_skipped: Counter[str] = field(default_factory=Counter)
     creators_failed: dict[str, str] = field(default_factory=dict)
     not_understood: list[str] = field(default_factory=list)
+
+    def add_seed(self, kind: SeedKind, value: str, wanted: int | None) -> Seed:
+        """A new seed, with its place."""
+        seed = Seed(kind, value, wanted, index=len(self.seeds), asked=wanted)
+        self.seeds.append(seed)
+        return seed
 
     def start_walk(self, post: Post, wanted: int | None, replies_wanted: int | None) -> CommentWalk:
         """Begin to collect the comments of *post*."""

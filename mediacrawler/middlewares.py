@@ -327,7 +327,7 @@ class SessionMiddleware:
     def process_request(self, request: Request) -> None:
         spider: Any = self.crawler.spider
         request.meta["download_slot"] = spider.name
-        request.headers["User-Agent"] = spider.user_agent
+        request.headers["User-Agent"] = spider.session_user_agent
         if request.meta.get("anonymous"):
             request.meta["dont_merge_cookies"] = True
         else:

@@ -31,17 +31,19 @@ EXIT_CODES: dict[Verdict, int] = {
 EMPTY_SEARCHES = 3
 """So many keywords, and not one found anything: that is rather a silent block."""
 
-SETTINGS_SHOWN = (
-    "CONCURRENT_REQUESTS",
-    "DOWNLOAD_DELAY",
-    "RETRY_TIMES",
-    "BACKOFF_BASE",
-    "BACKOFF_MAX",
-    "EXPORT_FORMATS",
-    "SAVE_DATA_PATH",
-    "ANONYMIZE",
-    "JOBDIR",
-)
+SETTINGS_SHOWN: Mapping[str, str] = {
+    "CONCURRENT_REQUESTS": "getint",
+    "DOWNLOAD_DELAY": "getfloat",
+    "RETRY_TIMES": "getint",
+    "BACKOFF_BASE": "getfloat",
+    "BACKOFF_MAX": "getfloat",
+    "EXPORT_FORMATS": "getlist",
+    "SAVE_DATA_PATH": "get",
+    "ANONYMIZE": "getbool",
+    "JOBDIR": "get",
+    "SANDBOX_URL": "get",
+}
+"""Effective settings in the report, and how Scrapy's settings read each (no secrets here)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def build(
         "started_at": iso_utc(started),
         "finished_at": iso_utc(finished),
         "arguments": dict(arguments),
-        "settings": {name: settings.get(name) for name in SETTINGS_SHOWN},
+        "settings": dict(settings),
         "seeds": [_seed(seed) for seed in ledger.seeds],
         "posts": {
             "saved": sum(seed.saved for seed in ledger.seeds),

@@ -83,6 +83,7 @@ FEED_STORAGES = {"file": "mediacrawler.feeds.SafeFileStorage"}
 FEED_EXPORT_ENCODING = "utf-8"
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the ledger knows each post and page
 TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False  # no open port unless somebody asks for it
 STATS_DUMP = False  # the summary and report.json say it in words
 LOG_LEVEL = "INFO"
 LOG_VERSIONS: list[str] = []

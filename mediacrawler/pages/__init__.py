@@ -32,12 +32,14 @@ class PostList:
     """One page of a list of posts, as cards: without what only the detail tells.
 
     `cursor` asks for the next page (text, also where the platform counts pages). The list
-    ends when `has_more` is false; what the page carries is kept all the same.
+    ends when `has_more` is false; what the page carries is kept all the same. `related` are
+    other posts that came inside cards (the originals of reposts).
     """
 
     posts: list[Post]
     has_more: bool
     cursor: str | None = None
+    related: list[Post] = field(default_factory=list)
 
 
 @dataclass(slots=True)

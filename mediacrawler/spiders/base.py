@@ -181,7 +181,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         self.ledger = Ledger()
         self.stop_verdict: StopVerdict | None = None
         self.stop_reason: str | None = None
-        self.user_agent: str = (
+        self.session_user_agent: str = (
             settings.get(f"{self.name.upper()}_USER_AGENT") or settings["USER_AGENT"]
         )
         self.cookies = self._load_cookies(settings)
@@ -263,7 +263,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     def _seed_requests(self) -> Output:
         if self.post_targets:
-            seed = self._new_seed("posts", "links and ids", wanted=None)
+            seed = self.ledger.add_seed("posts", "links and ids", None)
             seed.asked = len(self.post_targets)
             seed.end("all named posts asked for")
             cards = [self.card(target) for target in self.post_targets if target.kind == "post"]
@@ -273,7 +273,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             if target.kind == "creator":
                 yield from self._start_creator(target)
         for keyword in self.args.keywords:
-            seed = self._new_seed("keyword", keyword, wanted=self.args.max_posts)
+            seed = self.ledger.add_seed("keyword", keyword, self.args.max_posts)
             seed.chronological = self.args.sort == "latest"
             seed.cursor = self.search_start(seed)
             yield from self._advance(seed)
@@ -282,13 +282,10 @@ class PlatformSpider(Args[CrawlArgs], Spider):
                 if target.kind == "short_link":
                     yield self._follow(target, expected, steps=0)
 
-    def _new_seed(self, kind: Any, value: str, *, wanted: int | None) -> Seed:
-        seed = Seed(kind, value, wanted, asked=wanted)
-        self.ledger.seeds.append(seed)
-        return seed
-
     def _start_creator(self, target: Target) -> Output:
-        seed = self._new_seed("creator", target.id, wanted=self.args.max_posts)
+        if any(seed.kind == "creator" and seed.value == target.id for seed in self.ledger.seeds):
+            return  # a short link led to somebody who was named already
+        seed = self.ledger.add_seed("creator", target.id, self.args.max_posts)
         seed.context = dict(target.context)
         seed.chronological = self.creator_posts_chronological
         request = self.creator_request(seed)
@@ -352,9 +349,8 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     def _advance(self, seed: Seed) -> Output:
         """Open what may be opened, and ask for the next list page if it is wanted."""
-        index = self.ledger.seeds.index(seed)
         for card in seed.draw():
-            yield self._open(card, index, self.post_request(card), attempt=1)
+            yield self._open(card, seed.index, self.post_request(card), attempt=1)
         if seed.wants_page(self._lookahead):
             seed.listing = True
             yield self._plan(
@@ -362,7 +358,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
                 self.parse_list,
                 self.list_failed,
                 LIST_PRIORITY,
-                seed=index,
+                seed=seed.index,
             )
         for card in seed.spare_cards():
             card.extra["incomplete"] = True
