@@ -299,12 +299,19 @@ def view_page(body: bytes | str) -> PostPage:
 
 def parts(body: Body) -> list[dict[str, Any]]:
     """The parts of a video from ``pagelist``: ``[{cid, page, title, duration_s}]``."""
-    return _parts(payload(body))
+    return _parts(_payload_list(body))
 
 
 def tags(body: Body) -> list[str]:
     """The tags of a video from its tag endpoint; background music is none (section 3.3)."""
-    return _tag_names(payload(body))
+    return _tag_names(_payload_list(body))
+
+
+def _payload_list(body: Body) -> list[Any]:
+    rows = payload(body)
+    if not isinstance(rows, list):
+        raise UnexpectedResponse(f"'data' is {type(rows).__name__}, expected a list")
+    return rows
 
 
 def _page_text(body: Body) -> str | None:
@@ -925,12 +932,14 @@ def replies(
     if _rpid(as_dict(data.get("root"))):
         context.comment(data["root"], known)
     found, unreadable = read_rows(rows, lambda row: context.comment(row, known))
+    once: dict[str, Comment] = {}
     for comment in found:
+        once.setdefault(comment.comment_id, comment)
         if comment.root_id is None:
             comment.root_id, comment.reply_count = root_id, None
     number, more = _numbered_end(state, ("num", "size", "count"), bool(rows))
     return BilibiliComments(
-        list({comment.comment_id: comment for comment in found}.values()),
+        list(once.values()),
         more,
         str(number + 1) if more else None,
         total=count(state.get("count")),

@@ -253,7 +253,10 @@ def danmaku(body: bytes | str) -> list[Danmaku]:
         rows = _danmaku_xml(body.decode("utf-8", "replace"))
     else:
         rows = _danmaku_binary(body)
-    return list({row.dmid: row for row in rows}.values())
+    once: dict[str, Danmaku] = {}
+    for row in rows:
+        once.setdefault(row.dmid, row)
+    return list(once.values())
 
 
 def _danmaku_binary(body: bytes) -> list[Danmaku]:

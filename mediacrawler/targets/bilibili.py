@@ -105,7 +105,8 @@ def find(text: str, expected: Expected) -> Found:
     id. Series and courses are not understood: they are outside the flow of videos.
     """
     found = Found()
-    for line in text.translate(_OTHER_SEPARATORS).splitlines():
+    text = text.replace("&amp;", "&").translate(_OTHER_SEPARATORS)
+    for line in text.splitlines():
         in_line = scan(line, _LINK, _read_link, _bare_reader(line, expected))
         found.targets.extend(in_line.targets)
         found.unknown.extend(in_line.unknown)
