@@ -44,7 +44,7 @@ def mixin_key(img_key: str, sub_key: str) -> str:
 def query_string(params: Mapping[str, str | int]) -> str:
     """*params* as the text that is hashed and sent: sorted by name, encoded like a browser does.
 
-    A blank is ``%20``, never ``+``; ``!'()*`` are missing from values (section 4.1, 5 and 6).
+    A blank is ``%20``, never ``+``; ``!'()*`` are missing from values (section 4.1).
     Truth values are to be given as the text that is sent (``"true"``).
     """
     return "&".join(
