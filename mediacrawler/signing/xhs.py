@@ -49,7 +49,7 @@ class Visit(SessionManager):
 
 
 def sign(
-    method: Literal["GET", "POST"],
+    method: str,
     path: str,
     cookies: Mapping[str, str],
     *,
@@ -73,21 +73,20 @@ def sign(
     :param rap_api: ``//host/path`` for the endpoints that want an x-rap-param (4.5).
     :param common: the x-s-common of this session (:func:`common_header`); made anew if None.
     :param now: unix time in seconds.
-    :raises ValueError: no cookie ``a1``, a query in *path*, or data of the other method.
+    :raises ValueError: no cookie ``a1``, a query in *path*, data of the other method, or a
+        method that the site does not sign.
     """
     a1 = cookies.get("a1")
     if not a1:
         raise ValueError("cookies lack 'a1', which every signature contains")
     if "?" in path:
         raise ValueError(f"pass the query of '{path}' as params, else it is not signed")
-    if (payload if method == "GET" else params) is not None:
-        raise ValueError(f"{method} carries {'params' if method == 'GET' else 'payload'}")
-    data = _texts(params) if method == "GET" else dict(payload or {})
+    verb, data = _signed_data(method, params, payload)
     client = _client(rng)
     if sign_format == "xys":
-        x_s = client.sign_xs(method, path, a1, APP_ID, data, now, visit)
+        x_s = client.sign_xs(verb, path, a1, APP_ID, data, now, visit)
     else:
-        x_s = client.sign_xyw(method, path, a1, APP_ID, data, now)
+        x_s = client.sign_xyw(verb, path, a1, APP_ID, data, now)
     milliseconds = _milliseconds(now)
     headers = {
         "x-s": x_s,
@@ -102,6 +101,16 @@ def sign(
     if rap_api is not None:
         headers["x-rap-param"] = _rap_param(rap_api, data, milliseconds, rng)
     return headers
+
+
+def _signed_data(
+    method: str, params: Mapping[str, Any] | None, payload: Mapping[str, Any] | None
+) -> tuple[Literal["GET", "POST"], dict[str, Any]]:
+    if method == "GET" and payload is None:
+        return "GET", _texts(params)
+    if method == "POST" and params is None:
+        return "POST", dict(payload or {})
+    raise ValueError(f"cannot sign a {method}: GET takes params, POST takes a payload")
 
 
 def common_header(cookies: Mapping[str, str], *, now: float, rng: Random) -> str:

@@ -241,7 +241,9 @@ def test_what_would_be_refused_is_not_signed(arguments, complaint):
         xhs.sign(*arguments, now=NOW, rng=Dice())
 
 
-@pytest.mark.parametrize(("method", "data"), [("GET", "payload"), ("POST", "params")])
+@pytest.mark.parametrize(
+    ("method", "data"), [("GET", "payload"), ("POST", "params"), ("PUT", "payload")]
+)
 def test_data_of_the_other_method_is_not_left_unsigned(method, data):
     with pytest.raises(ValueError, match=method):
         xhs.sign(method, "/api/x", COOKIES, **{data: {"a": "b"}}, now=NOW, rng=Dice())
