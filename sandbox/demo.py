@@ -17,7 +17,11 @@ ARGUMENTS = {
     "max_replies": "3",
     "media": "images",
 }
-SETTINGS = {"MAX_CONCURRENCY_NUM": "5", "EXPORT_FORMATS": "jsonl,csv", "SAVE_DATA_PATH": "data/demo"}
+SETTINGS = {
+    "MAX_CONCURRENCY_NUM": "5",
+    "EXPORT_FORMATS": "jsonl,csv",
+    "SAVE_DATA_PATH": "data/demo",
+}
 
 
 def main() -> int:
