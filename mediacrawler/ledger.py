@@ -55,6 +55,7 @@ class Seed:
     """Cards of posts whose detail failed: kept, and saved where room is left at the end."""
     _seen: set[str] = field(default_factory=set)
     _waiting: deque[Post] = field(default_factory=deque)
+    _claimed: set[str] = field(default_factory=set)
 
     def offer(
         self,
@@ -64,9 +65,11 @@ class Seed:
     ) -> bool:
         """Take a page of cards; says whether any was new to this seed.
 
-        *claimed* holds the ids that any seed has taken: a post is collected once in a crawl.
+        *claimed* holds the ids that any seed has opened: a post is collected once in a crawl.
+        A card that only waits is not claimed; beyond the limit of this seed another may want it.
         *unwanted* says why a card need not even be opened.
         """
+        self._claimed = claimed
         news = False
         for card in cards:
             if card.post_id in self._seen:
@@ -82,7 +85,6 @@ class Seed:
             if why:
                 self.skipped[why] += 1
                 continue
-            claimed.add(card.post_id)
             self._waiting.append(card)
         return news
 
@@ -90,7 +92,13 @@ class Seed:
         """The cards to open now; they count as opening from here on."""
         cards: list[Post] = []
         while self._waiting and _room(self.wanted, self.saved + self.opening):
-            cards.append(self._waiting.popleft())
+            card = self._waiting.popleft()
+            if card.post_id in self._claimed:  # another seed was faster
+                self.found -= 1
+                self.duplicates += 1
+                continue
+            self._claimed.add(card.post_id)
+            cards.append(card)
             self.opening += 1
         return cards
 
@@ -202,8 +210,8 @@ class CommentWalk:
         for comment in page.comments:
             if comment.comment_id in self._seen:
                 continue
-            news = True
             if comment.root_id is None:
+                news = True  # replies beyond the limit are unknown on each repetition of a page
                 if not _room(self.wanted, self.collected):
                     continue
                 self.collected += 1
