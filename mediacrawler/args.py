@@ -21,11 +21,12 @@ def _text_or_file(value: Any) -> Any:
     """The value itself, or for ``@file`` the text of that file (UTF-8, a BOM is ignored)."""
     if not isinstance(value, str) or not value.startswith("@"):
         return value
-    path = Path(value[1:]).expanduser()
+    path = value[1:]
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ValueError(f"cannot read '{path}': {error.strerror or error}") from None
+        return Path(path).expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, RuntimeError) as error:  # RuntimeError: ~somebody who is not there
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"cannot read '{path}': {reason}") from None
     except UnicodeDecodeError:
         raise ValueError(f"'{path}' is not UTF-8 text; save it as UTF-8") from None
 
@@ -50,10 +51,15 @@ def _zero_is_no_limit(value: Any) -> Any:
 
 
 def _moment(value: Any, *, end_of_day: bool) -> Any:
+    if isinstance(value, date):  # given from Python; a datetime is a date too
+        value = value.isoformat()
     if not isinstance(value, str):
         return value
     value = value.strip()
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
+    # Other forms of ISO 8601 (20260131) differ between Python versions, and in what they mean.
+    if not re.match(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)", value):
+        raise ValueError(value)
+    if len(value) == len("2026-01-31"):
         day = date.fromisoformat(value)
         if end_of_day:
             return datetime.combine(day, time.max, CHINA)
@@ -74,7 +80,7 @@ def _dated(value: Any, *, end_of_day: bool) -> Any:
     try:
         return _moment(value, end_of_day=end_of_day)
     except ValueError:
-        raise ValueError(f"'{value}' is not a date; write it as 2026-01-31") from None
+        raise ValueError(f"'{_brief(value)}' is not a date; write it as 2026-01-31") from None
 
 
 Words = Annotated[list[str], BeforeValidator(_word_list)]
@@ -162,8 +168,13 @@ def explain(error: ValidationError) -> str:
         if detail["type"] == "extra_forbidden":
             message = f"unknown argument; there are: {', '.join(CrawlArgs.model_fields)}"
         elif detail["type"].startswith("int_"):
-            message = f"'{detail['input']}' is not a whole number"
+            message = f"'{_brief(detail['input'])}' is not a whole number"
         elif name and detail["type"] != "value_error":
-            message = f"{message} (got '{detail['input']}')"
+            message = f"{message} (got '{_brief(detail['input'])}')"
         problems.append(f"{name}: {message}" if name else message)
     return "; ".join(dict.fromkeys(problems))
+
+
+def _brief(value: Any) -> str:
+    """A value short enough for a message of one line."""
+    return " ".join(str(value).split())[:60]

@@ -7,6 +7,7 @@ logged, and messages name files and cookie names only.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import Cookie as JarCookie
@@ -54,7 +55,7 @@ def parse_cookies(text: str) -> list[Cookie]:
 
     :raises ValueError: none of the three.
     """
-    text = text.strip().removeprefix("\ufeff")
+    text = text.strip("\ufeff \r\n")  # no tabs: the value in the last column may be empty
     if text.startswith(("[", "{")):
         return _from_json(text)
     if "\t" in text:
@@ -66,12 +67,13 @@ def parse_header(line: str) -> dict[str, str]:
     """Names and values of a ``Cookie`` header line.
 
     Split by hand: the standard parser stops at raw JSON in a value, so that every cookie after
-    it is lost. Values keep their ``=``, quotes and commas.
+    it is lost. Values keep their ``=``, quotes and commas. A line break ends a value too: it
+    comes from pasting, and must not get into a header.
 
     :raises ValueError: no cookie in it.
     """
     cookies: dict[str, str] = {}
-    for pair in line.removeprefix("Cookie:").removeprefix("cookie:").split(";"):
+    for pair in re.split(r"[;\r\n]", line.removeprefix("Cookie:").removeprefix("cookie:")):
         name, separator, value = pair.strip().partition("=")
         if separator and name:
             cookies[name.strip()] = value.strip()
@@ -114,12 +116,14 @@ def _from_json(text: str) -> list[Cookie]:
         cookies.append(
             Cookie(
                 str(entry["name"]),
-                str(entry["value"]),
+                "" if entry["value"] is None else str(entry["value"]),
                 str(entry.get("domain") or ""),
                 str(entry.get("path") or "/"),
                 _expiry(entry.get("expirationDate") or entry.get("expires")),
             )
         )
+    if not cookies:
+        raise ValueError("no cookies in it")
     return cookies
 
 
@@ -127,7 +131,7 @@ def _expiry(value: Any) -> int | None:
     """Unix seconds; 0, -1 and words mean a session cookie."""
     try:
         return int(float(value)) if float(value) > 0 else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
