@@ -9,27 +9,40 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
 
-from mediacrawler.items import Comment, Creator, Item, Media, Post
+from mediacrawler.items import Comment, Creator, Item, Post
 
 KEY_FILE = ".anonymize.key"
+KEY_BYTES = 32
+
+LONG_ID = 6
+"""Ids of so many characters are looked for inside of words too; short ones are everywhere."""
+
+PEOPLE_KEYS = frozenset({"mentions", "reply_to_author_id", "reply_to_author_name"})
+"""Keys of ``extra`` that hold other people, on all platforms."""
 
 
 def load_key(folder: Path) -> bytes:
     """The secret of a data folder, made on first use (32 bytes, mode 0600).
 
     :raises OSError: it can neither be read nor made.
+    :raises ValueError: the file holds something else, for example nothing after a full disk.
     """
     path = folder / KEY_FILE
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return bytes.fromhex(path.read_text("ascii"))
+        key = bytes.fromhex(path.read_text("ascii"))
+        if len(key) != KEY_BYTES:
+            # An empty key would give hashes that anybody can compute.
+            raise ValueError(f"{path} is damaged; remove it to begin with new pseudonyms") from None
+        return key
     with os.fdopen(descriptor, "w") as file:
-        key = secrets.token_bytes(32)
+        key = secrets.token_bytes(KEY_BYTES)
         file.write(key.hex())
     return key
 
@@ -63,65 +76,99 @@ class Anonymizer:
             self._post_or_comment(item)
 
     def _creator(self, creator: Creator) -> None:
-        creator.creator_id = pseudonym(self._key, creator.platform, creator.creator_id)
+        person_id = creator.creator_id
+        creator.creator_id = self._pseudonym(creator, person_id)
         creator.name = creator.name and mask(creator.name)
         creator.url = creator.avatar = creator.bio = creator.ip_location = None
         # Of what only this platform has, keep counts and flags: texts can name the person.
         creator.extra = {
-            name: value for name, value in creator.extra.items() if isinstance(value, (bool, int))
+            name: value
+            for name, value in creator.extra.items()
+            if isinstance(value, (bool, int))
+            and name not in self._personal_extra
+            and not _tells(value, {person_id})
         }
 
     def _post_or_comment(self, item: Post | Comment) -> None:
-        author_id, author_name = item.author_id, item.author_name
-        item.author_id = author_id and pseudonym(self._key, item.platform, author_id)
-        item.author_name = author_name and mask(author_name)
+        names = [item.author_name, *_names(item.extra)]
+        ids = {person_id for person_id in (item.author_id, *_ids(item.extra)) if person_id}
+        item.author_id = item.author_id and self._pseudonym(item, item.author_id)
+        item.author_name = item.author_name and mask(item.author_name)
         item.author_url = item.author_avatar = item.ip_location = None
-        self._mentions(item)
         item.extra = {
             name: value
             for name, value in item.extra.items()
-            if name not in self._personal_extra and not _tells(value, author_id)
+            if name in PEOPLE_KEYS or (name not in self._personal_extra and not _tells(value, ids))
         }
-        if isinstance(item, Post) and _tells(item.url, author_id):
-            item.url = None
+        self._other_people(item)
+        item.text = self._unnamed(item, item.text, names, ids)
+        if isinstance(item, Post):
+            item.title = self._unnamed(item, item.title, names, ids)
+            if _tells(item.url, ids):
+                item.url = None
         for media in item.media:
-            self._media(media)
+            if media.url and (media.identifying or _tells(media.url, ids)):
+                media.fetch_url, media.url = media.url, None
 
-    def _mentions(self, item: Post | Comment) -> None:
+    def _other_people(self, item: Post | Comment) -> None:
         extra = item.extra
-        names = []
-        for mention in extra.get("mentions", []):
-            if mention.get("name"):
-                names.append(mention["name"])
-                mention["name"] = mask(mention["name"])
-            if mention.get("id"):
-                mention["id"] = pseudonym(self._key, item.platform, mention["id"])
+        if extra.get("mentions"):
+            extra["mentions"] = [
+                {
+                    "name": mention.get("name") and mask(mention["name"]),
+                    "id": mention.get("id") and self._pseudonym(item, mention["id"]),
+                }
+                for mention in extra["mentions"]
+            ]
         if extra.get("reply_to_author_id"):
-            extra["reply_to_author_id"] = pseudonym(
-                self._key, item.platform, extra["reply_to_author_id"]
-            )
+            extra["reply_to_author_id"] = self._pseudonym(item, extra["reply_to_author_id"])
         if extra.get("reply_to_author_name"):
-            names.append(extra["reply_to_author_name"])
             extra["reply_to_author_name"] = mask(extra["reply_to_author_name"])
+
+    def _unnamed(
+        self, item: Item, text: str | None, names: list[str | None], ids: set[str]
+    ) -> str | None:
+        """*text* with masks and pseudonyms in the place of ``@name`` and of ids (in links)."""
+        if not text:
+            return text
         # Longest first: "@Anna" must not eat the beginning of "@Annabel".
-        for name in sorted(names, key=len, reverse=True):
-            item.text = item.text and item.text.replace(f"@{name}", f"@{mask(name)}")
-            if isinstance(item, Post):
-                item.title = item.title and item.title.replace(f"@{name}", f"@{mask(name)}")
+        for name in sorted(filter(None, names), key=len, reverse=True):
+            text = text.replace(f"@{name}", f"@{mask(name)}")
+        for person_id in sorted(ids, key=len, reverse=True):
+            if len(person_id) >= LONG_ID:
+                text = text.replace(person_id, self._pseudonym(item, person_id))
+        return text
 
-    def _media(self, media: Media) -> None:
-        if media.identifying and media.url:
-            media.fetch_url, media.url = media.url, None
+    def _pseudonym(self, item: Item, person_id: str) -> str:
+        return pseudonym(self._key, item.platform, person_id)
 
 
-def _tells(value: Any, person_id: str | None) -> bool:
-    """Whether a value contains a person's raw id."""
-    if not person_id:
-        return False
+def _names(extra: dict[str, Any]) -> list[str | None]:
+    """Names of the people that an item speaks of or to."""
+    mentioned = [mention.get("name") for mention in extra.get("mentions") or []]
+    return [*mentioned, extra.get("reply_to_author_name")]
+
+
+def _ids(extra: dict[str, Any]) -> list[str | None]:
+    """Ids of the people that an item speaks of or to."""
+    mentioned = [mention.get("id") for mention in extra.get("mentions") or []]
+    return [*mentioned, extra.get("reply_to_author_id")]
+
+
+def _tells(value: Any, ids: set[str]) -> bool:
+    """Whether a value contains one of these people's raw ids."""
     if isinstance(value, str):
-        return person_id in value
+        return any(_contains(value, person_id) for person_id in ids)
+    if isinstance(value, int):
+        return str(value) in ids
     if isinstance(value, dict):
-        return any(_tells(element, person_id) for element in value.values())
+        return any(_tells(key, ids) or _tells(element, ids) for key, element in value.items())
     if isinstance(value, list):
-        return any(_tells(element, person_id) for element in value)
+        return any(_tells(element, ids) for element in value)
     return False
+
+
+def _contains(text: str, person_id: str) -> bool:
+    if len(person_id) >= LONG_ID:
+        return person_id in text
+    return bool(re.search(rf"(?<![0-9A-Za-z]){re.escape(person_id)}(?![0-9A-Za-z])", text))
