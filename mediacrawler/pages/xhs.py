@@ -113,11 +113,13 @@ def search(body: Body, *, page: int = 1) -> PostList:
 
     Suggestions and advertisements between the notes are left out. An answer without notes is
     a good one: only the history of a run tells whether it hides a soft block (6.4).
+
+    :raises AccessDenied: success without any data, not even a word on further pages (soft).
     """
     content = read.decode(body)
     if isinstance(content, str):
         return _rendered_search(content, page)
-    data = api_data(content)
+    data = filled_data(content)
     items = dig_list(data, "items")
     if "cursor_score" in data:
         return _feed_page(items, read.text(data, "cursor_score"))
@@ -132,7 +134,7 @@ def _rendered_search(page: str, number: int) -> PostList:
     cards = dig_list(feed, "feeds")
     error = page_error(page, state)
     if not cards and not (error.soft and ("feeds" in feed or "feeds" in hits)):
-        raise error  # a login wall must not look like "nothing found" (10.32)
+        raise error  # a login wall must not look like "nothing found" (6.4)
     return _feed_page(cards, read.text(read.child(feed, "query"), "cursor_score"))
 
 
@@ -291,7 +293,7 @@ def _rendered_note(page: str, post_id: str | None) -> Record:
 
 
 def _desktop_note(state: Record, post_id: str | None) -> Record:
-    """``note.noteDetailMap[id].note``; the entry named "undefined" is no note (10.22)."""
+    """``note.noteDetailMap[id].note``; the entry named "undefined" is no note (5.6)."""
     notes = read.child(state, "note")
     known = read.child(notes, "note_detail_map")
     note_id = post_id or read.text(notes, "current_note_id", "first_note_id")
@@ -460,7 +462,7 @@ def comments(body: Body, *, post_id: str | None = None) -> CommentPage:
 def replies(body: Body, *, root_id: str, post_id: str | None = None) -> CommentPage:
     """A page of the replies to the comment *root_id* (3.7).
 
-    A reply itself names only the comment that it answers, which may be a reply too (10.18).
+    A reply itself names only the comment that it answers, which may be a reply too (5.4).
 
     :raises AccessDenied: success without data (soft).
     """

@@ -101,7 +101,6 @@ def test_what_stands_between_the_notes_is_left_out():
         ({"has_more": False}, (0, False, None)),  # after the last page
         ({"has_more": True}, (0, True, "3")),
         ({"items": None, "has_more": "false"}, (0, False, None)),
-        ({}, (0, False, None)),
     ],
 )
 def test_a_search_goes_on_as_the_platform_says(data, expected):
@@ -114,6 +113,7 @@ def test_the_home_feed_goes_on_with_its_own_cursor():
     found = xhs.search(answer(data))
     assert (found.has_more, found.cursor) == (True, "1.7609309029500036E9")
     assert found.posts[0].extra["xsec_source"] == "pc_feed"
+    assert not xhs.search(answer({**data, "cursor_score": ""})).has_more
 
 
 @pytest.mark.parametrize(("store", "source"), [("feed", "pc_feed"), ("search", "pc_search")])
@@ -159,7 +159,7 @@ def test_a_creators_notes_tell_which_are_pinned():
 def test_an_empty_profile_is_no_block_but_an_empty_answer_is():
     empty = xhs.creator_posts(answer({"notes": [], "has_more": False, "cursor": ""}))
     assert (empty.posts, empty.has_more, empty.cursor) == ([], False, None)
-    for read in (xhs.creator_posts, xhs.creator, xhs.comments):
+    for read in (xhs.search, xhs.creator_posts, xhs.creator, xhs.comments):
         with pytest.raises(AccessDenied) as caught:
             read(answer({}))
         assert (caught.value.scope, caught.value.soft) == ("account", True)
@@ -432,10 +432,11 @@ def test_pictures_of_a_comment_are_taken_as_originals():
 
 def test_the_root_of_a_reply_is_what_was_asked_for_and_not_what_it_answers():
     to_reply = reply("65f2000000000000aaaa0003", target="65f2000000000000aaaa0002", note_id=None)
+    to_reply["sub_comment_count"] = "0"
     found = xhs.replies(comment_page(to_reply, has_more=False), post_id=NOTE, root_id="root")
     (answered,) = found.comments
     assert (answered.root_id, answered.reply_to_id) == ("root", "65f2000000000000aaaa0002")
-    assert answered.post_id == NOTE
+    assert (answered.post_id, answered.reply_count) == (NOTE, None)
     assert (found.has_more, found.more_replies) == (False, {})
 
 
