@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from mediacrawler.exceptions import UsageProblem
-from mediacrawler.items import Comment, Creator, Post
+from mediacrawler.items import Comment, Creator, Post, field_names
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -80,6 +80,7 @@ def feeds(folder: Path, formats: list[str]) -> dict[str, dict[str, Any]]:
         str(folder / f"{name}.{extension}"): {
             "format": extension,
             "item_classes": [item_class],
+            "fields": field_names(item_class),
             "encoding": FORMATS[extension],
             "overwrite": True,
             "store_empty": True,

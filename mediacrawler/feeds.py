@@ -65,11 +65,18 @@ class CsvRecordExporter(CsvItemExporter):
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
         super().__init__(cast("io.BytesIO", file), quoting=csv.QUOTE_NONNUMERIC, **kwargs)
 
+    def start_exporting(self) -> None:
+        if self.fields_to_export:  # known before the first record: an empty file has columns too
+            self._write_header(self.fields_to_export)
+
     def export_item(self, item: Any) -> None:
         if self._headers_not_written:
-            self._headers_not_written = False
-            self.csv_writer.writerow(field_names(type(item)))
+            self._write_header(field_names(type(item)))
         self.csv_writer.writerow([csv_cell(value) for value in as_record(item).values()])
+
+    def _write_header(self, names: Iterable[str]) -> None:
+        self._headers_not_written = False
+        self.csv_writer.writerow(names)
 
 
 def csv_cell(value: Any) -> str | int | float:

@@ -130,8 +130,9 @@ Item = Post | Comment | Creator
 
 
 def iso_utc(moment: datetime) -> str:
-    """``2025-10-19T13:38:07Z``; microseconds only where there are any."""
-    return moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+    """``2025-10-19T13:38:07Z``; milliseconds only where there are any (``07.354Z``)."""
+    precision = "milliseconds" if moment.microsecond else "seconds"
+    return moment.astimezone(timezone.utc).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
 _EXPORTED: dict[type, tuple[str, ...]] = {
