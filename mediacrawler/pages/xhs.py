@@ -132,9 +132,10 @@ def _rendered_search(page: str, number: int) -> PostList:
     if found := dig_list(hits, "feeds"):
         return _search_page(found, read.flag(hits, "has_more"), number)
     cards = dig_list(feed, "feeds")
-    error = page_error(page, state)
-    if not cards and not (error.soft and ("feeds" in feed or "feeds" in hits)):
-        raise error  # a login wall must not look like "nothing found" (6.4)
+    if not cards:
+        error = page_error(page, state)
+        if not error.soft or not ("feeds" in feed or "feeds" in hits):
+            raise error  # a login wall must not look like "nothing found" (6.4)
     return _feed_page(cards, read.text(read.child(feed, "query"), "cursor_score"))
 
 

@@ -122,7 +122,7 @@ def page_state(page: str) -> dict[str, Any]:
 
 
 def check_code(answer: Record) -> None:
-    """Raise what a body code means; it may be text, and `success` may lie (10.8, 10.9)."""
+    """Raise what a body code means; it may be text, and `success` may lie (6.2)."""
     code = read.integer(answer, "code")
     message = read.text(answer, "msg", "message") or ""
     if code is None:
@@ -167,7 +167,7 @@ def _status_error(
     status: int, headers: Mapping[str, str], body: bytes, url: str, wait: float | None
 ) -> PlatformError:
     """What an HTTP status other than 200 means; the body is judged after it (6.1)."""
-    if status in (461, 471):  # the body may be that of a success (10.7)
+    if status in (461, 471):  # the body may be that of a success (6.1)
         kind = headers.get("verifytype", "unknown")
         return CaptchaRequired(f"a captcha has to be solved (type {kind})", code=status)
     if 300 <= status < 400:
@@ -224,7 +224,7 @@ def _redirect_error(location: str, url: str, status: int) -> PlatformError:
 
 
 def _error_link(page: str) -> str:
-    """The address of an error page that a page leads to; "" if none (10.31)."""
+    """The address of an error page that a page leads to; "" if none (6.3)."""
     match = _ERROR_LINK.search(page)
     return match[0] if match else ""
 

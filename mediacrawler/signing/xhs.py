@@ -63,7 +63,7 @@ def sign(
     now: float,
     rng: Random,
 ) -> dict[str, str]:
-    """The signed headers (lower-case names) of one attempt; never use them twice (10.4).
+    """The signed headers (lower-case names) of one attempt; never use them twice (4.2).
 
     What is sent must be the bytes of :func:`query_string` (GET) or :func:`json_body` (POST)
     for the same *params* or *payload*.

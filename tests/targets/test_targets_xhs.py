@@ -129,6 +129,7 @@ SHARED = post(xsec_token=TOKEN, xsec_source="app_share")
         (ITEM, [SHARED]),
         (f"{SITE}/login?redirectPath={quote(ITEM, safe='')}", [SHARED]),
         (f"{SITE}/login?redirectPath={quote(quote(ITEM, safe=''), safe='')}", [SHARED]),
+        (f"{SITE}/login?redirectPath={quote(quote(quote(ITEM)))}", [SHARED]),
         (
             f"{SITE}/website-login/captcha?redirectPath={quote(ITEM, safe='')}&verifyUuid=0",
             [SHARED],
