@@ -49,8 +49,7 @@ __all__ = [
 ]
 
 PLATFORM = "xhs"
-WEB = "https://www.xiaohongshu.com"
-REDNOTE_WEB = "https://www.rednote.com"  # the twin: same paths, same shapes (1.1)
+WEB = "https://www.xiaohongshu.com"  # also in addresses of what the twin serves (2.2)
 
 # Where a token comes from; no list says it itself (2.3).
 SEARCH_SOURCE = "pc_search"  # also the one for tokens of unknown origin
