@@ -1,0 +1,553 @@
+"""What Weibo's answers mean: the mobile site's JSON (m.weibo.cn), the desktop site's (weibo.com)
+and the pages of both and of the desktop search (s.weibo.com).
+
+Pure functions: bytes, text or decoded JSON in; records, cursors or an exception out. Knows nothing
+of sessions, of Scrapy, or of which request comes next. Sections are those of
+docs/platforms/weibo.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
+from mediacrawler.items import Comment, Creator, Gender, Media, Post
+from mediacrawler.pages import Body, CommentPage, PostList, PostPage
+from mediacrawler.pages.fields import dig_dict, unique
+from mediacrawler.pages.weibo_answers import (
+    LoginState,
+    Visitor,
+    answer_of,
+    content_of,
+    good_answer,
+    hot_words,
+    is_nothing,
+    login_state,
+    message_of,
+    ok_of,
+    read_answer,
+    refuse_page,
+    visitor,
+    visitor_form,
+)
+from mediacrawler.pages.weibo_fields import (
+    as_count,
+    as_id,
+    as_int,
+    as_object,
+    as_objects,
+    as_text,
+    https,
+    inside,
+    moment,
+    region,
+)
+from mediacrawler.pages.weibo_html import is_capped, read_search_page
+from mediacrawler.pages.weibo_media import extension
+from mediacrawler.pages.weibo_records import (
+    NOT_SHOWN_TEXT,
+    PLATFORM,
+    author_of,
+    avatar_of,
+    comment_record,
+    link_facts,
+    original_of,
+    post_record,
+    post_records,
+    topics_of,
+    valued,
+    walk_cards,
+    why_gone,
+)
+from mediacrawler.pages.weibo_text import Markup, clean, read_markup
+from mediacrawler.targets.weibo import creator_url
+
+__all__ = [
+    "LoginState",
+    "Markup",
+    "Visitor",
+    "article",
+    "comments",
+    "creator",
+    "creator_detail",
+    "creator_posts",
+    "full_detail",
+    "hot_words",
+    "is_capped",
+    "login_state",
+    "long_text",
+    "missing",
+    "moment",
+    "post",
+    "read_answer",
+    "read_markup",
+    "replies",
+    "search",
+    "video_post_id",
+    "visitor",
+    "visitor_form",
+]
+
+MOBILE_PICTURES = 9
+"""The mobile API names no more pictures than these (section 3.4)."""
+
+
+# Lists of posts
+
+
+def search(body: Body, *, page: int | None = None, now: datetime | None = None) -> PostList:
+    """One page of a keyword search: m.weibo.cn's JSON or s.weibo.com's page (sections 3.1, 3.2).
+
+    The cursor is the number of the next page. On page 1 an answer without content means that
+    nothing was found or that the session is silently blocked (section 6.2).
+
+    :param page: the page that was asked for; 1 when not told.
+    :raises AccessDenied: nothing on page 1 (`soft`): ask a question that surely has an answer.
+    """
+    content = content_of(body)
+    if isinstance(content, str):
+        return read_search_page(content, page or 1, now)
+    answer = answer_of(content)
+    if is_nothing(answer):
+        if page == 1:
+            raise AccessDenied("nothing found, or silently blocked", code=0, soft=True)
+        return PostList([], has_more=False)
+    data = dig_dict(good_answer(answer), "data")
+    if not data:
+        raise UnexpectedResponse("'data' is missing or empty")
+    cards = data.get("cards")
+    if cards is not None and not isinstance(cards, (list, dict)):
+        raise UnexpectedResponse(f"'data.cards' is {type(cards).__name__}, expected a list")
+    posts, originals = post_records(walk_cards(cards), now)
+    following = as_int(as_object(data.get("cardlistInfo")).get("page"))
+    has_more = bool(cards) and (bool(posts) or following is not None)
+    cursor = str(following or (page or 1) + 1) if has_more else None
+    return PostList(posts, has_more, cursor, originals)
+
+
+def creator_posts(
+    body: Body,
+    *,
+    creator_id: str | None = None,
+    page: int | None = None,
+    now: datetime | None = None,
+) -> PostList:
+    """One page of a creator's posts of either host (sections 3.8, 3.9).
+
+    The cursor is the next page's part of a query: ``since_id=...`` or ``page=...`` (mobile; the
+    kind may change from page to page), ``page=...&since_id=...`` (desktop).
+
+    :param creator_id: whose list it is; posts of others in it (liked, suggested) are left out.
+        A mobile answer names it itself.
+    :param page: the page that was asked for (desktop counts pages); 1 when not told.
+    """
+    answer = answer_of(body)
+    if is_nothing(answer):
+        return PostList([], has_more=False)
+    data = dig_dict(good_answer(answer), "data")
+    if "list" in data:
+        return _desktop_posts(data, creator_id, page or 1, now)
+    if not data:
+        raise UnexpectedResponse("'data' is missing or empty")
+    info = as_object(data.get("cardlistInfo"))
+    container = re.match(r"107603(\d+)", as_text(info.get("containerid")) or "")
+    owner = creator_id or (container[1] if container else None)
+    found = list(walk_cards(data.get("cards")))
+    posts, originals = post_records((pair for pair in found if _is_of(owner, pair[1])), now)
+    cursor = None
+    for name in ("since_id", "page"):
+        following = as_id(info.get(name))
+        if following is not None and found:
+            cursor = f"{name}={following}"
+            break
+    return PostList(posts, cursor is not None, cursor, originals)
+
+
+def _desktop_posts(
+    data: dict[str, Any], creator_id: str | None, page: int, now: datetime | None
+) -> PostList:
+    blogs = data["list"]
+    if blogs is not None and not isinstance(blogs, (list, dict)):
+        raise UnexpectedResponse(f"'data.list' is {type(blogs).__name__}, expected a list")
+    no_card: dict[str, Any] = {}
+    found = [(no_card, blog) for blog in as_objects(blogs) if _is_of(creator_id, blog)]
+    posts, originals = post_records(found, now)
+    since_id = as_id(data.get("since_id"))
+    if not blogs and since_id is None:  # only an empty list is the end (section 3.9)
+        return PostList(posts, has_more=False, related=originals)
+    following = {"page": page + 1, **({"since_id": since_id} if since_id else {})}
+    return PostList(posts, True, urlencode(following), originals)
+
+
+def _is_of(creator_id: str | None, blog: dict[str, Any]) -> bool:
+    author = author_of(blog).id
+    return creator_id is None or author is None or author == creator_id
+
+
+# One post
+
+
+def post(body: Body, *, now: datetime | None = None) -> PostPage:
+    """The detail of a post: mobile JSON, desktop JSON or the mobile page (sections 3.3, 3.4).
+
+    :raises NotFound: deleted.
+    :raises AccessDenied: hidden by its author (scope "item").
+    """
+    blog = _blog(body)
+    reason = why_gone(blog)
+    if reason is not None and NOT_SHOWN_TEXT.search(reason):
+        raise AccessDenied(reason, scope="item")
+    if reason is not None:
+        raise NotFound(reason)
+    record = post_record(blog, now=now)
+    if record is None:
+        raise UnexpectedResponse("the post has no 'id'")
+    original = original_of(blog, now)
+    return PostPage(record, [original] if original else [])
+
+
+def _blog(body: Body) -> dict[str, Any]:
+    content = content_of(body)
+    if isinstance(content, str):
+        return _render_data(content)
+    answer = good_answer(content)
+    if "data" not in answer:
+        return answer
+    return dig_dict(answer, "data")
+
+
+def _render_data(page: str) -> dict[str, Any]:
+    """The post inside a mobile page; texts may hold ``][0]``, so a JSON decoder finds its end."""
+    refuse_page(page)
+    match = re.search(r"\$render_data\s*=\s*(?=\[)", page)
+    if match is None:
+        raise UnexpectedResponse("the page has no '$render_data'")
+    try:
+        data, _ = json.JSONDecoder(strict=False).raw_decode(page, match.end())
+    except ValueError:
+        raise UnexpectedResponse("'$render_data' is cut") from None
+    return dig_dict(data, "0.status")
+
+
+def long_text(body: Body, so_far: Post) -> Post:
+    """*so_far* with the full text of a ``statuses/extend`` or ``longtext`` answer (section 3.5).
+
+    An empty answer says that there was nothing more: the post comes back as it is.
+    """
+    data = dig_dict(good_answer(body), "data")
+    content = data.get("longTextContent")
+    if not isinstance(content, str) or not content.strip():
+        return so_far
+    is_mobile = "reposts_count" in data or "ok" in data  # the desktop answer is plain text
+    markup = read_markup(content) if is_mobile or "</a>" in content else Markup(clean(content))
+    extra = {key: value for key, value in so_far.extra.items() if key != "truncated"}
+    return replace(
+        so_far,
+        text=markup.text,
+        tags=unique([*so_far.tags, *topics_of(data), *markup.tags]),
+        like_count=_fresher(data.get("attitudes_count"), so_far.like_count),
+        comment_count=_fresher(data.get("comments_count"), so_far.comment_count),
+        share_count=_fresher(data.get("reposts_count"), so_far.share_count),
+        extra={**extra, **valued(link_facts(data, markup))},
+    )
+
+
+def _fresher(given: Any, known: int | None) -> int | None:
+    found = as_count(given)
+    return known if found is None else found
+
+
+def full_detail(body: Body, so_far: Post, *, now: datetime | None = None) -> Post:
+    """*so_far* with what only the desktop detail has: all pictures, best videos, region, edits.
+
+    Its list's own facts (pinned, the exact edit time) stay. The full text comes with it.
+    """
+    detail = post(body, now=now).post
+    known = {key: value for key, value in so_far.extra.items() if key != "truncated"}
+    return replace(
+        detail,
+        post_id=so_far.post_id,
+        title=detail.title or so_far.title,
+        text=so_far.text if "truncated" in detail.extra else detail.text,
+        author_avatar=so_far.author_avatar or detail.author_avatar,
+        edited_at=detail.edited_at or so_far.edited_at,
+        view_count=detail.view_count if detail.view_count is not None else so_far.view_count,
+        tags=unique([*so_far.tags, *detail.tags]),
+        media=detail.media or so_far.media,
+        ip_location=detail.ip_location or so_far.ip_location,
+        source_keyword=so_far.source_keyword,
+        repost_of=detail.repost_of or so_far.repost_of,
+        extra={**known, **detail.extra, "is_pinned": bool(known.get("is_pinned"))},
+    )
+
+
+Missing = Literal["text", "pictures", "video"]
+
+
+def missing(record: Post) -> frozenset[Missing]:
+    """What a post from a mobile list or detail still lacks, to be asked for.
+
+    "text": sections 3.5; "pictures" (more than nine) and "video" (named without an address): the
+    desktop detail, section 3.3.
+    """
+    lacks: set[Missing] = set()
+    if record.extra.get("truncated"):
+        lacks.add("text")
+    pictures = sum(media.kind in ("image", "cover") for media in record.media)
+    if pictures >= MOBILE_PICTURES and (record.extra.get("pic_num") or 0) > pictures:
+        lacks.add("pictures")
+    if any(media.kind == "video" and media.url is None for media in record.media):
+        lacks.add("video")
+    return frozenset(lacks)
+
+
+def article(body: Body, *, article_id: str) -> Post:
+    """A long article of card.weibo.com as a post of type "article" (section 3.13).
+
+    Its times lack the year, so `published_at` stays None; the post that shows it knows.
+    """
+    answer = good_answer(body)
+    data = dig_dict(answer, "data")
+    if not data:
+        message = message_of(answer) or "the article is not shown"
+        raise NotFound(message, code=as_text(answer.get("code")))
+    user = as_object(data.get("userinfo")) or as_object(data.get("user_info"))
+    author_id = as_id(user.get("uid")) or as_id(user.get("id"))
+    markup = read_markup(_lines_of_blocks(data.get("content")))
+    picture = https(inside(data, "cover_img", "image", "url") or data.get("cover_img"))
+    cover = Media("cover", picture, ext=extension(picture), identifying=True) if picture else None
+    return Post(
+        PLATFORM,
+        article_id,
+        post_type="article",
+        url=f"https://weibo.com/ttarticle/p/show?id={article_id}",
+        title=as_text(data.get("title")),
+        text=markup.text,
+        author_id=author_id,
+        author_name=as_text(user.get("screen_name")),
+        author_url=creator_url(author_id) if author_id else None,
+        author_avatar=avatar_of(user),
+        view_count=as_count(data.get("read_count")) if data.get("read_count") else None,
+        media=[cover] if cover else [],
+        extra=valued({"links": unique(markup.links)}),
+    )
+
+
+def _lines_of_blocks(content: Any) -> Any:
+    """Paragraphs become lines; unlike posts, articles are written in blocks."""
+    if not isinstance(content, str):
+        return None
+    return re.sub(r"</(?:p|h[1-6]|li|blockquote|figure)>", "<br>", content)
+
+
+def video_post_id(body: Body) -> str:
+    """The id of the post that shows a video object (section 3.14).
+
+    :raises NotFound: the object belongs to no post.
+    """
+    answer = answer_of(body)
+    found = as_id(inside(answer, "data", "Component_Play_Playinfo", "mid"))
+    if found is None:
+        raise NotFound("the video names no post")
+    return found
+
+
+# Comments
+
+
+def comments(
+    body: Body, *, post_id: str | None = None, page: int | None = None, now: datetime | None = None
+) -> CommentPage:
+    """One page of a post's comments, each with the replies delivered with it.
+
+    Reads ``hotflow`` and its older fallback ``comments/show`` (mobile) and ``buildComments``
+    (desktop). Cursors are the next request's part of a query: ``max_id=...&max_id_type=...``,
+    ``max_id=...``, or ``page=...`` for the fallback.
+
+    :param post_id: the post asked about; most answers do not name it.
+    :param page: the page asked for, of the fallback endpoint only.
+    """
+    answer = answer_of(body)
+    if _nobody_commented(answer):
+        return CommentPage([], has_more=False)
+    good_answer(answer)
+    data = answer.get("data")
+    inner = data if isinstance(data, dict) else answer
+    is_mobile = inner is data
+    records: list[Comment] = []
+    more: dict[str, str] = {}
+    for source in _comment_list(inner, "data.data" if is_mobile else "data"):
+        root = comment_record(source, post_id, None, now)
+        if root is None:
+            continue
+        embedded = [
+            reply
+            for reply_source in as_objects(source.get("comments"))
+            if (reply := comment_record(reply_source, root.post_id, root.comment_id, now))
+        ]
+        records.extend((root, *embedded))
+        if root.root_id is None and _has_more_replies(source, len(embedded)):
+            # from the start: the list holds the embedded ones again (section 3.12)
+            more[root.comment_id] = "max_id=0&max_id_type=0" if is_mobile else "max_id=0"
+    if "max" in inner and "max_id" not in inner:
+        cursor = _next_page(as_int(inner.get("max")), page or 1)
+    else:
+        cursor = _comment_cursor(inner)
+    return CommentPage(_each_once(records), cursor is not None, cursor, more)
+
+
+def _next_page(last: int | None, current: int) -> str | None:
+    """The cursor of the fallback endpoint, which counts pages."""
+    return f"page={current + 1}" if last is not None and current < last else None
+
+
+def replies(
+    body: Body,
+    *,
+    post_id: str | None = None,
+    root_id: str | None = None,
+    now: datetime | None = None,
+) -> CommentPage:
+    """One page of a comment's replies: ``hotFlowChild``, or ``buildComments`` at level 1.
+
+    :param root_id: the comment asked about.
+    """
+    answer = answer_of(body)
+    if _nobody_commented(answer):
+        return CommentPage([], has_more=False)
+    good_answer(answer)
+    data = answer.get("data")
+    inner = data if isinstance(data, dict) else answer
+    records = [
+        reply
+        for source in _comment_list(inner, "data")
+        if (reply := comment_record(source, post_id, root_id or as_id(source.get("rootid")), now))
+        and reply.root_id is not None
+    ]
+    cursor = _comment_cursor(inner)
+    return CommentPage(_each_once(records), cursor is not None, cursor)
+
+
+def _nobody_commented(answer: dict[str, Any]) -> bool:
+    """``ok:0`` on this endpoint means zero comments unless it names another reason (3.10)."""
+    return ok_of(answer) == 0 and (not message_of(answer) or is_nothing(answer))
+
+
+def _comment_list(inner: dict[str, Any], path: str) -> list[dict[str, Any]]:
+    found = inner.get("data")
+    if found is None or found is False:
+        return []
+    if not isinstance(found, list):
+        raise UnexpectedResponse(f"'{path}' is {type(found).__name__}, expected a list")
+    return as_objects(found)
+
+
+def _comment_cursor(inner: dict[str, Any]) -> str | None:
+    """Both parts of the cursor must be sent back: the type changes by itself (section 3.10)."""
+    max_id = as_int(inner.get("max_id_str")) or as_int(inner.get("max_id"))
+    if not max_id:  # 0 and "0" are the end
+        return None
+    kind = as_int(inner.get("max_id_type"))
+    return f"max_id={max_id}" if kind is None else f"max_id={max_id}&max_id_type={kind}"
+
+
+def _has_more_replies(source: dict[str, Any], delivered: int) -> bool:
+    total, max_id = as_int(source.get("total_number")), as_int(source.get("max_id"))
+    return bool(max_id) or (total or 0) > delivered
+
+
+def _each_once(records: list[Comment]) -> list[Comment]:
+    first: dict[str, Comment] = {}
+    for record in records:
+        first.setdefault(record.comment_id, record)
+    return list(first.values())
+
+
+# Creators
+
+_GENDERS: dict[str | None, Gender] = {"m": "male", "f": "female"}
+
+
+def creator(body: Body) -> Creator:
+    """A profile: ``getIndex?type=uid`` (mobile) or ``profile/info`` (desktop).
+
+    The mobile site has no IP region: :func:`creator_detail` adds it.
+
+    :raises NotFound: no such user, or banned.
+    """
+    answer = answer_of(body)
+    if is_nothing(answer):
+        raise NotFound("no such user", code=0)
+    data = dig_dict(good_answer(answer), "data")
+    user = as_object(data.get("userInfo")) or as_object(data.get("user"))
+    creator_id = as_id(user.get("idstr")) or as_id(user.get("id"))
+    if creator_id is None:
+        raise UnexpectedResponse("the profile has neither 'userInfo' nor 'user' with an 'id'")
+    likes = inside(user, "status_total_counter", "like_cnt")
+    following = user.get("follow_count")
+    if following is None:
+        following = user.get("friends_count")
+    return Creator(
+        PLATFORM,
+        creator_id,
+        name=as_text(user.get("screen_name")),
+        url=creator_url(creator_id),
+        avatar=avatar_of(user),
+        bio=as_text(user.get("description")),
+        gender=_GENDERS.get(as_text(user.get("gender"))),
+        follower_count=_known_count(user.get("followers_count")),
+        following_count=_known_count(following),
+        like_count=_known_count(likes),
+        post_count=_known_count(user.get("statuses_count")),
+        verified=user["verified"] if isinstance(user.get("verified"), bool) else None,
+        extra=valued(
+            {
+                "handle": as_text(user.get("domain")),
+                "verified_type": as_int(user.get("verified_type")),
+                "verified_text": as_text(user.get("verified_reason")),
+                "location": as_text(user.get("location")),
+                "member_rank": as_int(user.get("mbrank")),
+            }
+        ),
+    )
+
+
+def _known_count(value: Any) -> int | None:
+    """A count of a profile, where "" is unknown rather than a caption in place of 0."""
+    return as_count(value) if value != "" else None
+
+
+_INFO_ITEMS = {
+    "IP属地": "ip_location",
+    "所在地": "location",
+    "生日": "birthday",
+    "注册时间": "created_at",
+}
+
+
+def creator_detail(body: Body, so_far: Creator) -> Creator:
+    """*so_far* with the IP region and what else ``profile/detail`` (desktop) or the mobile
+    ``230283UID_-_INFO`` container say (sections 3.6, 3.7)."""
+    data = dig_dict(good_answer(body), "data")
+    facts = {
+        "ip_location": as_text(data.get("ip_location")),
+        **{key: as_text(data.get(key)) for key in ("birthday", "created_at", "location")},
+    }
+    for card in as_objects(data.get("cards")):
+        for item in as_objects(card.get("card_group")):
+            name = _INFO_ITEMS.get(as_text(item.get("item_name")) or "")
+            if name is not None:
+                facts[name] = as_text(item.get("item_content"))
+    place = region(facts.pop("ip_location"), "IP属地")
+    return replace(
+        so_far,
+        ip_location=place or so_far.ip_location,
+        bio=so_far.bio or as_text(data.get("description")),
+        gender=so_far.gender or _GENDERS.get(as_text(data.get("gender"))),
+        extra={**valued(facts), **so_far.extra},
+    )
