@@ -5,6 +5,7 @@ It sets defaults with the priority "addon", so whatever the user sets explicitly
 
 from __future__ import annotations
 
+import os
 import secrets
 from datetime import datetime, timezone
 from pathlib import Path
@@ -24,6 +25,16 @@ FEED_FILES = {"posts": Post, "comments": Comment, "creators": Creator}
 FORMATS = {"jsonl": "utf-8", "json": "utf-8", "csv": "utf-8-sig"}
 """Export formats and their encodings; the BOM lets spreadsheets recognise UTF-8."""
 
+NUMBERS = (
+    "DOWNLOAD_DELAY",
+    "DOWNLOAD_TIMEOUT",
+    "BACKOFF_BASE",
+    "BACKOFF_MAX",
+    "BACKOFF_LONGEST_RETRY_AFTER",
+)
+WHOLE_NUMBERS = ("RETRY_TIMES", "BACKOFF_GIVE_UP")
+"""Settings that must be (whole) numbers of at least 0."""
+
 
 class MediaCrawlerAddon:
     """MAX_CONCURRENCY_NUM -> CONCURRENT_REQUESTS, EXPORT_FORMATS -> FEEDS."""
@@ -40,12 +51,41 @@ class MediaCrawlerAddon:
 
         :raises UsageProblem: a setting has a value that cannot work.
         """
+        check_values(settings)
+        expand_home(settings)
         set_concurrency(settings, self.platform)
         if settings.get("RUN_FOLDER") is None:
             settings.set("RUN_FOLDER", str(run_folder(settings, self.platform)), "addon")
         if not settings.getdict("FEEDS"):
             folder = Path(settings["RUN_FOLDER"])
             settings.set("FEEDS", feeds(folder, export_formats(settings)), "addon")
+
+
+def check_values(settings: BaseSettings) -> None:
+    """Refuse values that would only fail somewhere in the middle of a crawl.
+
+    :raises UsageProblem: names the setting and what it may be.
+    """
+    for name in (*NUMBERS, *WHOLE_NUMBERS):
+        try:
+            value = settings.getint(name) if name in WHOLE_NUMBERS else settings.getfloat(name)
+        except (TypeError, ValueError):
+            value = -1
+        if not value >= 0:
+            kind = "whole number" if name in WHOLE_NUMBERS else "number"
+            raise UsageProblem(f"{name}={settings[name]}: must be a {kind} of at least 0")
+    try:
+        settings.getbool("ANONYMIZE")
+    except (TypeError, ValueError):
+        raise UsageProblem(f"ANONYMIZE={settings['ANONYMIZE']}: choose True or False") from None
+
+
+def expand_home(settings: BaseSettings) -> None:
+    """Let SAVE_DATA_PATH begin with ``~``: shells leave it alone behind ``-s NAME=``."""
+    path = str(settings["SAVE_DATA_PATH"])
+    if path.startswith("~"):
+        priority = settings.getpriority("SAVE_DATA_PATH") or "addon"
+        settings.set("SAVE_DATA_PATH", os.path.expanduser(path), priority)
 
 
 def set_concurrency(settings: BaseSettings, platform: str) -> None:

@@ -10,9 +10,9 @@ import csv
 import io
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
 from scrapy.exporters import CsvItemExporter, JsonItemExporter, JsonLinesItemExporter
 from scrapy.extensions.feedexport import FileFeedStorage
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a cell for a formula."""
+Fields: TypeAlias = "Mapping[str, str] | Iterable[str]"
+"""Names of fields, or names and what they are called in the file."""
+
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+"""What makes a spreadsheet take a cell for a formula (in East Asian versions full-width too)."""
 
 RESERVE_BYTES = 512 * 1024
 """Room kept free for the last records and the report of a crawl that fills the disk."""
@@ -36,23 +39,22 @@ RESERVE_BYTES = 512 * 1024
 class JsonLinesRecordExporter(JsonLinesItemExporter):
     """One JSON object a line; times as ISO-8601, unknown values as null."""
 
-    def get_serialized_fields(self, item: Any, *_: Any, **__: Any) -> Iterable[tuple[str, Any]]:
-        return as_record(item).items()
+    def export_item(self, item: Any) -> None:
+        record = chosen(as_record(item), self.fields_to_export)
+        self.file.write(encoded(self.encoder.encode(record) + "\n", self.encoding))
 
 
 class JsonRecordExporter(JsonItemExporter):
     """One JSON array of the same objects, one a line."""
-
-    def get_serialized_fields(self, item: Any, *_: Any, **__: Any) -> Iterable[tuple[str, Any]]:
-        return as_record(item).items()
 
     def start_exporting(self) -> None:
         self.file.write(b"[")
 
     def export_item(self, item: Any) -> None:
         # One write a record, separator included: the file can be cut back to whole records.
-        record = self.encoder.encode(as_record(item)).encode()
-        self.file.write((b"\n" if self.first_item else b",\n") + record)
+        record = chosen(as_record(item), self.fields_to_export)
+        separator = "\n" if self.first_item else ",\n"
+        self.file.write(encoded(separator + self.encoder.encode(record), self.encoding))
         self.first_item = False
 
     def finish_exporting(self) -> None:
@@ -63,20 +65,51 @@ class CsvRecordExporter(CsvItemExporter):
     """Stable columns, every text quoted (ids stay text), formulas defused, lists as JSON."""
 
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
-        super().__init__(cast("io.BytesIO", file), quoting=csv.QUOTE_NONNUMERIC, **kwargs)
+        super().__init__(
+            cast("io.BytesIO", file), quoting=csv.QUOTE_NONNUMERIC, errors="replace", **kwargs
+        )
 
     def start_exporting(self) -> None:
         if self.fields_to_export:  # known before the first record: an empty file has columns too
             self._write_header(self.fields_to_export)
 
     def export_item(self, item: Any) -> None:
+        record = as_record(item)
+        if not self.fields_to_export:  # as in Scrapy: the first record decides for all
+            self.fields_to_export = field_names(type(item))
+            self._autodetected_fields = True
         if self._headers_not_written:
-            self._write_header(field_names(type(item)))
-        self.csv_writer.writerow([csv_cell(value) for value in as_record(item).values()])
+            self._write_header(self.fields_to_export)
+        if self._autodetected_fields and not record.keys() <= set(self.fields_to_export):
+            self._warn_once(item)
+        self.csv_writer.writerow([csv_cell(record.get(name)) for name in self.fields_to_export])
 
-    def _write_header(self, names: Iterable[str]) -> None:
+    def _warn_once(self, item: Any) -> None:
+        if not self._data_loss_warned:
+            logger.warning(
+                "a CSV file has the columns of its first record, so what only a %s has is left "
+                "out; EXPORT_FORMATS=csv gives each kind of record a file of its own",
+                type(item).__name__.lower(),
+            )
+        self._data_loss_warned = True
+
+    def _write_header(self, fields: Fields) -> None:
         self._headers_not_written = False
-        self.csv_writer.writerow(names)
+        self.csv_writer.writerow(fields.values() if isinstance(fields, Mapping) else fields)
+
+
+def chosen(record: dict[str, Any], fields: Fields | None) -> dict[str, Any]:
+    """What a feed's option "fields" leaves of a record; with a mapping, under other names."""
+    if not fields:
+        return record
+    if isinstance(fields, Mapping):
+        return {shown: record[name] for name, shown in fields.items() if name in record}
+    return {name: record[name] for name in fields if name in record}
+
+
+def encoded(text: str, encoding: str | None) -> bytes:
+    """Bytes for a file; half an emoji, as cut texts end with, becomes a question mark."""
+    return text.encode(encoding or "utf-8", "replace")
 
 
 def csv_cell(value: Any) -> str | int | float:
@@ -108,9 +141,17 @@ class SafeFileStorage(FileFeedStorage):
         return storage
 
     def open(self, spider: Spider) -> IO[bytes]:
-        Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-        raw = open(self.path, self.write_mode, buffering=0)  # noqa: SIM115 - closed by store()
-        return cast("IO[bytes]", RecordFile(raw, Path(self.path), self.crawler))
+        path = Path(self.path)
+        try:
+            raw = self._open(path)
+        except OSError as error:
+            stop_on_disk_error(self.crawler, path, error)
+            raw = self._open(path)  # into the room that the reserve has left
+        return cast("IO[bytes]", RecordFile(raw, path, self.crawler))
+
+    def _open(self, path: Path) -> io.RawIOBase:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return open(path, self.write_mode, buffering=0)
 
 
 class RecordFile(io.RawIOBase):
@@ -154,7 +195,10 @@ class RecordFile(io.RawIOBase):
             return
         lost = 0
         for chunk in self._pending:
-            lost += not self._try(chunk)
+            # After a gap only the end (of a JSON array) may follow, not a record.
+            is_end = chunk is self._pending[-1]
+            if (lost and not is_end) or not self._try(chunk):
+                lost += 1
         if lost:
             logger.error("%s: %d writes were lost; the disk stayed full", self._path, lost)
         self._raw.close()
