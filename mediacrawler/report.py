@@ -79,8 +79,11 @@ def judge(ledger: Ledger, media: Mapping[str, int], ending: Ending) -> tuple[Ver
 
 
 def _problems(ledger: Ledger, media: Mapping[str, int], ending: Ending) -> Iterable[str]:
+    unfinished = [seed for seed in ledger.seeds if not seed.finished]
     if ending.reason != "finished":
         yield f"stopped early ({ending.reason})"
+    elif unfinished:  # nothing may be lost without a word, not even by our own mistake
+        yield f"{len(unfinished)} searches or lists did not come to their end"
     failed = sum(len(seed.failed) for seed in ledger.seeds)
     if failed:
         yield f"{failed} posts failed"
