@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import shutil
 import signal
 import ssl
@@ -15,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from sandbox.core import WORLD_NOW, Options
+from sandbox.core import PLATFORMS, WORLD_NOW, Options
 from sandbox.faults import is_known, parse_fault
 from sandbox.server import Listener, Sandbox
 
@@ -54,6 +55,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--now", metavar="DATE", help=f"the world's present [{WORLD_NOW:%Y-%m-%dT%H:%M}Z]"
+    )
+    parser.add_argument(
+        "--only", metavar="NAME,NAME", default=",".join(PLATFORMS), help="load these platforms"
     )
     parser.add_argument(
         "-o",
@@ -97,6 +101,14 @@ def parse_options(arguments: argparse.Namespace) -> Options:
     )
 
 
+def _names(text: str) -> list[str]:
+    names = text.split(",")
+    unknown = set(names) - set(PLATFORMS)
+    if unknown:
+        raise ValueError(f"--only {text}: there are {', '.join(PLATFORMS)}")
+    return names
+
+
 def _size_range(text: str) -> tuple[int, int]:
     low, dash, high = text.partition("-")
     try:
@@ -123,6 +135,8 @@ async def serve(sandbox: Sandbox, port: int, tls: ssl.SSLContext | None) -> None
             loop.add_signal_handler(name, stop.set)
     listener = Listener(sandbox, tls)
     await listener.open(LOOPBACK, port)
+    gc.freeze()  # what is there now stays; answers make no cycles worth looking for often
+    gc.set_threshold(50_000, 20, 50)
     print(f"sandbox listening on http://{LOOPBACK}:{listener.port}", flush=True)
     try:
         await stop.wait()
@@ -138,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A selector loop everywhere: the listener looks at sockets itself when it speaks TLS.
     loop = asyncio.SelectorEventLoop()
     try:
-        sandbox = Sandbox(parse_options(arguments))
+        sandbox = Sandbox(parse_options(arguments), _names(arguments.only))
         for text in arguments.fault:
             wanted = parse_fault(text)
             if not is_known(wanted["kind"], sandbox.platforms):

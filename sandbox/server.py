@@ -15,13 +15,13 @@ import ssl
 import struct
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
 
-from sandbox.core import Blob, Call, Options, Platform, Reply, load_platforms
+from sandbox.core import PLATFORMS, Blob, Call, Options, Platform, Reply, load_platforms
 from sandbox.counters import Counters, path_label
 from sandbox.faults import CORE_KINDS, WIRE_KINDS, Faults, Rule, find_kind, is_known
 
@@ -33,11 +33,11 @@ SMALL = 256 * 1024  # up to here a file is answered in one piece
 class Sandbox:
     """The platforms, the faults and the counters of one running server."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, only: Sequence[str] = PLATFORMS) -> None:
         self.options = options
         self.counters = Counters()
         self.faults = Faults(options.seed)
-        self.platforms = load_platforms(options, self.counters)
+        self.platforms = load_platforms(options, self.counters, only)
         self.cert_pem: str | None = None
         self._exact: dict[str, Platform] = {}
         self._suffixes: list[tuple[str, Platform]] = []

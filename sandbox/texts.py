@@ -118,17 +118,23 @@ def topic_of(keyword: str, dice: Dice) -> str:
     return keyword if keyword in TOPICS else dice.pick(sorted(TOPICS))
 
 
+_TOPIC_NAMES = tuple(sorted(TOPICS))
+
+
 def _fill(form: str, topic: str, dice: Dice) -> str:
+    if "{" not in form:
+        return form
     words = TOPICS[topic]
-    first = dice.below(len(words))
-    second = (first + 1 + dice.below(len(words) - 1)) % len(words)
+    throw = dice.below(1 << 40)
+    first = throw % len(words)
+    second = (first + 1 + throw // 8 % (len(words) - 1)) % len(words)
     return form.format(
         t=topic,
-        u=dice.pick(sorted(TOPICS)),
+        u=_TOPIC_NAMES[throw // 64 % len(_TOPIC_NAMES)],
         a=words[first],
         b=words[second],
-        n=dice.between(2, 99),
-        p=dice.pick(PROVINCES),
+        n=2 + throw // 1024 % 98,
+        p=PROVINCES[throw // (1 << 20) % len(PROVINCES)],
     )
 
 

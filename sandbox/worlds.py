@@ -15,13 +15,22 @@ T = TypeVar("T")
 
 
 def digest(*parts: object, size: int = 16) -> bytes:
-    """*size* bytes (at most 64) that depend on all *parts* (``str()`` of each) and nothing else."""
-    return blake2b("\x1f".join(map(str, parts)).encode("utf-8"), digest_size=size).digest()
+    """*size* bytes (at most 64) that depend on all *parts* (numbers and texts) and nothing else."""
+    return blake2b(repr(parts).encode("utf-8"), digest_size=size).digest()
 
 
 def number(*parts: object) -> int:
     """A 64-bit number that depends on all *parts*."""
-    return int.from_bytes(digest(*parts, size=8), "big")
+    return int.from_bytes(blake2b(repr(parts).encode("utf-8"), digest_size=8).digest(), "big")
+
+
+def mix(*numbers: int) -> int:
+    """A 64-bit number that depends on all *numbers*; several times quicker than :func:`number`."""
+    mixed = 0x9E3779B97F4A7C15
+    for one in numbers:
+        mixed = ((mixed ^ one) * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+        mixed ^= mixed >> 29
+    return mixed
 
 
 class Dice:
@@ -36,7 +45,7 @@ class Dice:
     __slots__ = ("_pool", "_source")
 
     def __init__(self, *parts: object) -> None:
-        self._source = digest(*parts, size=64)
+        self._source = blake2b(repr(parts).encode("utf-8"), digest_size=64).digest()
         self._pool = int.from_bytes(self._source, "big")
 
     def below(self, limit: int) -> int:
@@ -53,7 +62,10 @@ class Dice:
 
     def chance(self, percent: float) -> bool:
         """True in *percent* of 100 cases."""
-        return self.below(10_000) < percent * 100
+        if self._pool >> 96 == 0:
+            self.below(1)
+        self._pool, throw = divmod(self._pool, 10_000)
+        return throw < percent * 100
 
     def pick(self, options: Sequence[T]) -> T:
         """One of *options*."""
@@ -71,7 +83,7 @@ class Dice:
 
 class Scramble:
     """A reversible mixing of numbers of *bits* bits (even), so that ids look random and yet carry
-    an address. Four Feistel rounds; the key is the domain's name.
+    an address. The key is the domain's name.
 
     >>> mix = Scramble("user", 48)
     >>> mix.undo(mix.do(12345))
@@ -81,28 +93,25 @@ class Scramble:
     def __init__(self, domain: str, bits: int) -> None:
         if bits % 2:
             raise ValueError("bits must be even")
-        self.bits = bits
         self._half = bits // 2
-        self._mask = (1 << self._half) - 1
-        self._keys = [number("scramble", domain, bits, turn) for turn in range(4)]
-
-    def _round(self, value: int, key: int) -> int:
-        value = (value * 0x9E3779B97F4A7C15 + key) & 0xFFFFFFFFFFFFFFFF
-        value ^= value >> 29
-        value = value * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
-        return (value >> 17) & self._mask
+        self._mask = (1 << bits) - 1
+        self._add = number("scramble add", domain, bits) & self._mask
+        # Odd factors have an inverse modulo a power of two; x ^ x >> half is its own inverse.
+        self._first, self._second = (
+            number("scramble", domain, bits, turn) & self._mask | 1 for turn in range(2)
+        )
+        self._undo_first = pow(self._first, -1, 1 << bits)
+        self._undo_second = pow(self._second, -1, 1 << bits)
 
     def do(self, plain: int) -> int:
-        left, right = plain >> self._half, plain & self._mask
-        for key in self._keys:
-            left, right = right, left ^ self._round(right, key)
-        return left << self._half | right
+        mixed = (plain ^ self._add) * self._first & self._mask
+        mixed = (mixed ^ mixed >> self._half) * self._second & self._mask
+        return mixed ^ mixed >> self._half
 
     def undo(self, mixed: int) -> int:
-        left, right = mixed >> self._half, mixed & self._mask
-        for key in reversed(self._keys):
-            left, right = right ^ self._round(left, key), left
-        return left << self._half | right
+        plain = (mixed ^ mixed >> self._half) * self._undo_second & self._mask
+        plain = (plain ^ plain >> self._half) * self._undo_first & self._mask
+        return plain ^ self._add
 
 
 def wan(count: int, *, cap: bool = True) -> str:

@@ -236,7 +236,7 @@ def _check_common(common: str, a1: str) -> None:
         fields = json.loads(_decode(common, _FROM_CUSTOM))
         told = fields["x9"]
         summed = fields["x6"] + fields["x7"] + fields["x8"]
-        crc = zlib.crc32(bytes(ord(letter) & 0xFF for letter in summed)) ^ 0xEDB88320
+        crc = zlib.crc32(_low_bytes(summed)) ^ 0xEDB88320
     except (ValueError, KeyError, TypeError):
         raise BadSignature("common_format") from None
     if fields.get("x3") != APP_ID:
@@ -245,6 +245,13 @@ def _check_common(common: str, a1: str) -> None:
         raise BadSignature("common_a1")
     if told != (crc - (1 << 32) if crc >> 31 else crc):
         raise BadSignature("common_crc")
+
+
+def _low_bytes(text: str) -> bytes:
+    """The low byte of every character, as ``charCodeAt`` arithmetic sees it."""
+    if text.isascii():
+        return text.encode("ascii")
+    return bytes(ord(letter) & 0xFF for letter in text)
 
 
 def _check_rap(value: str) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -164,6 +166,9 @@ class Xhs(Platform):
         )
         self._rap = options.switch("xhs.rap", "on") == "on"
         self._sessions: dict[str, str] = {}
+        # Of a comment page only the addresses of pictures are fresh; a page is handed out again
+        # for a quarter of their life.
+        self._comment_bodies = lru_cache(maxsize=1024)(self._comment_body)
         self._routes = self._make_routes()
         self._hosts: dict[str, Callable[[Call], Reply]] = {
             "edith.xiaohongshu.com": self._api,
@@ -232,11 +237,13 @@ class Xhs(Platform):
     def _expire_media(self, _arguments: Mapping[str, Any]) -> Json:
         """Every signed address handed out so far answers 403 from now on."""
         self.addresses.expire()
+        self._comment_bodies.cache_clear()
         return {"generation": self.addresses.generation}
 
     def _expire_tokens(self, _arguments: Mapping[str, Any]) -> Json:
         """Every xsec_token handed out so far fits nothing from now on."""
         self.world.token_generation += 1
+        self._comment_bodies.cache_clear()
         return {"generation": self.world.token_generation}
 
     def _set_session(self, arguments: Mapping[str, Any]) -> Json:
@@ -540,7 +547,12 @@ class Xhs(Platform):
     def _comments(self, call: Call, _session: Session) -> Reply:
         note, token = self._commented(call, always=not call.params.get("cursor"))
         start = self._root_after(note, call.params.get("cursor", ""))
-        return json_reply(body_of(*GOOD, self.comment_data(note, start, token)))
+        period = int(time.time() * 4 / max(4, self.addresses.ttl))
+        return Reply(body=self._comment_bodies(note.address, start, token, period))
+
+    def _comment_body(self, address: int, start: int, token: str, _period: int) -> bytes:
+        note = self.world.note_at(address)
+        return json_reply(body_of(*GOOD, self.comment_data(note, start, token))).body
 
     def _commented(self, call: Call, always: bool) -> tuple[Note, str]:
         """The note whose comments are asked for; the token must fit, and with *always* be there."""
@@ -735,7 +747,7 @@ class Xhs(Platform):
 
     def _video_file(self, call: Call, path: str) -> Reply:
         seal = call.params.get("sign")
-        if seal is not None and not self.addresses.video_is_good(seal, path):
+        if seal is not None and not self.addresses.is_good(seal, path):
             return text_reply("forbidden", status=403)
         if path.startswith("subtitle/"):
             return Reply(blob=_subtitles(path))
@@ -746,7 +758,7 @@ class Xhs(Platform):
         """``{date}/{seal}/{token}!{style}`` (8.1)."""
         _date, _, rest = path.partition("/")
         seal, _, token_and_style = rest.partition("/")
-        if not self.addresses.picture_is_good(seal, token_and_style):
+        if not self.addresses.is_good(seal, token_and_style):
             return text_reply("forbidden", status=403)
         token, mark, style = token_and_style.partition("!")
         picture = self.world.picture_at(token)

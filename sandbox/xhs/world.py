@@ -22,7 +22,7 @@ from sandbox import texts
 from sandbox.core import BEIJING, WORLD_NOW, Blob
 from sandbox.media import Picture as PictureFile
 from sandbox.media import Video as VideoFile
-from sandbox.worlds import Dice, Scramble, digest, number
+from sandbox.worlds import Dice, Scramble, digest, mix, number
 
 PAGE_SIZE = 20  # notes on a search page, whatever is asked (3.1)
 SEARCH_CAP = 220  # notes that one search gives at most (3.1)
@@ -537,6 +537,10 @@ class World:
         address = self.address_of_note(note_id)
         return None if address is None else self._note(address)
 
+    def note_at(self, address: int) -> Note:
+        """The note with this address (``Note.address``)."""
+        return self._note(address)
+
     def status(self, note_id: str) -> str:
         """``ok``, ``deleted``, ``private``, ``unavailable`` or ``unknown``."""
         address = self.address_of_note(note_id)
@@ -1030,23 +1034,25 @@ class World:
         return (root, reply) if self.comment_id(note, root, reply) == comment_id else None
 
     def comment_id(self, note: Note, root: int, reply: int = 0) -> str:
+        return self._id_of_comment(note, root, reply, self._comment_time(note, root, reply))
+
+    @staticmethod
+    def _id_of_comment(note: Note, root: int, reply: int, seconds: int) -> str:
         plain = _note_mark(note.address) << 24 | root << 10 | reply
-        return f"{self._comment_time(note, root, reply):08x}0000{_COMMENTS.do(plain):012x}"
+        return f"{seconds:08x}0000{_COMMENTS.do(plain):012x}"
 
     def _comment_time(self, note: Note, root: int, reply: int) -> int:
         born = note.outline.time
         span = max(1, self.now - born)
-        root_time = born + number("when", note.address, root) % span
+        root_time = born + mix(note.address, root) % span
         if not reply:
             return root_time
         step = max(0, min(3600, (self.now - root_time) // (self.reply_count(note, root) + 1)))
         return root_time + reply * step
 
     def comment(self, note: Note, root: int, reply: int = 0) -> Comment:
-        dice = Dice(self._seed_of(note.address >> 24), "comment", note.address, root, reply)
+        dice, user, by_author = self._speaker(note, root, reply)
         pinned = note.pinned_comment and root == 0 and reply == 0
-        by_author = dice.chance(30 if reply or pinned else 3)
-        user = note.author if by_author else self._reader(dice)
         topic = note.author.topic
         text = texts.reply(topic, dice, EMOTES) if reply else texts.comment(topic, dice, EMOTES)
         mention = self._reader(dice) if dice.chance(6) else None
@@ -1057,13 +1063,14 @@ class World:
             text = ""
         tags = ("is_author",) * by_author + ("user_top",) * pinned
         likes = dice.skewed(max(1, 3000 // (root + 1)), 2)
+        seconds = self._comment_time(note, root, reply)
         return Comment(
-            id=self.comment_id(note, root, reply),
+            id=self._id_of_comment(note, root, reply, seconds),
             root=root,
             reply=reply,
             user=user,
             text=text,
-            time=self._comment_time(note, root, reply) * 1000 + dice.below(1000),
+            time=seconds * 1000 + dice.below(1000),
             likes=likes // 20 if reply else likes,
             ip=None if dice.chance(6) else user.ip,
             status=-2 if dice.chance(1) else 0,
@@ -1073,6 +1080,15 @@ class World:
             target=dice.below(reply) if reply > 1 and dice.chance(45) else 0,
             replies=0 if reply else self.reply_count(note, root),
         )
+
+    def speaker(self, note: Note, root: int, reply: int = 0) -> User:
+        """Who wrote a comment."""
+        return self._speaker(note, root, reply)[1]
+
+    def _speaker(self, note: Note, root: int, reply: int) -> tuple[Dice, User, bool]:
+        dice = Dice(self._seed_of(note.address >> 24), "comment", note.address, root, reply)
+        by_author = dice.chance(30 if reply or (root == 0 and note.pinned_comment) else 3)
+        return dice, note.author if by_author else self._reader(dice), by_author
 
     def _reader(self, dice: Dice) -> User:
         return self._user(READER_SPACE << 16 | dice.below(READERS))
@@ -1093,7 +1109,7 @@ class World:
 
     def token(self, object_id: str, channel: str = "search", prefix: str = "AB") -> str:
         """An ``xsec_token`` for one note or user (2.3). *channel* varies its letters only."""
-        salt = digest("salt", object_id, channel, size=8)
+        salt = (_channel_mark(channel) ^ int(object_id[-16:], 16)).to_bytes(8, "big")
         seal = salt + self._seal(object_id, salt)
         return prefix + base64.urlsafe_b64encode(seal).decode()  # 43 letters and "="
 
@@ -1108,7 +1124,8 @@ class World:
         return seal[8:] == self._seal(object_id, seal[:8])
 
     def _seal(self, object_id: str, salt: bytes) -> bytes:
-        return digest("seal", object_id, salt.hex(), self.token_generation, size=24)
+        sealed = b"%b%b%d" % (object_id.encode(), salt, self.token_generation)
+        return hashlib.blake2b(sealed, digest_size=24).digest()
 
     # -- short links ----------------------------------------------------------------------------
 
@@ -1202,6 +1219,11 @@ def _tail(object_id: str) -> int | None:
         return int(object_id[12:], 16)
     except ValueError:
         return None
+
+
+@lru_cache(maxsize=1024)
+def _channel_mark(channel: str) -> int:
+    return number("salt", channel)
 
 
 @lru_cache(maxsize=8192)
