@@ -59,6 +59,7 @@ DOWNLOADER_MIDDLEWARES = {
     # CookiesMiddleware stands at 700; signing reads the cookies that will be sent.
     "mediacrawler.middlewares.SigningMiddleware": 720,
 }
+HTTPERROR_ALLOW_ALL = True  # the back-off middleware has judged the status already
 DOWNLOAD_HANDLERS = {
     "http": "mediacrawler.handlers.DownloadHandler",
     "https": "mediacrawler.handlers.DownloadHandler",
