@@ -1,0 +1,12 @@
+"""Bilibili in the sandbox: its world (:class:`World`) and the platform that serves it.
+
+``world.py`` says what is true, ``views.py`` writes it down, ``signature.py`` checks signatures,
+``site.py`` answers requests. Facts are those of ``docs/platforms/bilibili.md``.
+"""
+
+from sandbox.bilibili.site import Bilibili
+from sandbox.bilibili.world import DEMO_KEYWORD, FIXED_CREATORS, FIXED_VIDEOS, World
+
+PLATFORM = Bilibili
+
+__all__ = ["DEMO_KEYWORD", "FIXED_CREATORS", "FIXED_VIDEOS", "PLATFORM", "World"]
