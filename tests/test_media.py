@@ -1,0 +1,190 @@
+"""Media files on disk: their type, their place, and when one need not be fetched again."""
+
+import hashlib
+import json
+
+import pytest
+
+from mediacrawler.items import Media
+from mediacrawler.media import INDEX_FILE, MediaFolder, file_type, fill, source_key
+
+JPEG = b"\xff\xd8\xff\xe0" + b"picture " * 40
+URL = "https://sns-video-bd.xhscdn.com/stream/110/259/01e.mp4?sign=0a1b&t=68f4e9bf"
+
+
+# --- Types --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("head", "extension"),
+    [
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "jpg"),
+        (b"\xff\xd8\xff\xe1\x00\x10Exif", "jpg"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "png"),
+        (b"GIF89a\x01\x00", "gif"),
+        (b"RIFF\x24\x00\x00\x00WEBPVP8 ", "webp"),
+        (b"\x00\x00\x00\x18ftypheic\x00\x00", "heic"),
+        (b"\x00\x00\x00\x18ftypavif\x00\x00", "avif"),
+        (b"\x00\x00\x00\x18ftypmp42\x00\x00", "mp4"),
+        (b"\x00\x00\x00\x20ftypisom\x00\x00", "mp4"),
+        (b"\x00\x00\x00\x14ftypqt  \x00\x00", "mov"),
+        (b"\x00\x00\x00\x20ftypM4A \x00\x00", "m4a"),
+        (b"\x1aE\xdf\xa3\x9fB\x86", "webm"),
+        (b"FLV\x01\x05", "flv"),
+        (b"ID3\x04\x00", "mp3"),
+        (b"<!DOCTYPE html><html>", None),
+        (b'{"code": 403}', None),
+        (b"RIFF\x24\x00\x00\x00WAVEfmt ", None),
+        (b"\x89PNG", None),  # cut
+        (b"\xff\xd8", None),
+        (b"", None),
+    ],
+)
+def test_the_content_tells_the_type(head, extension):
+    assert file_type(head) == extension
+
+
+# --- Places -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("post_id", "name"),
+    [
+        ("65f1a2b3000000000a0b0c0d", "65f1a2b3000000000a0b0c0d"),
+        ("BV1xx-4y1_7.x", "BV1xx-4y1_7.x"),
+        ("../../etc/passwd", "_.._etc_passwd"),
+        ("..", "_"),
+        (".", "_"),
+        ("", "_"),
+        ("/etc", "_etc"),
+        ("a/b\\c:d", "a_b_c_d"),
+        ("a\x00b\n", "a_b_"),
+        (".hidden", "hidden"),
+    ],
+)
+def test_no_id_leads_out_of_the_media_folder(tmp_path, post_id, name):
+    folder = MediaFolder(tmp_path, "xhs", post_id)
+    assert folder.path == tmp_path / "xhs" / "media" / name
+    assert folder.path.resolve().parent == (tmp_path / "xhs" / "media").resolve()
+    assert folder.part(3).parent == folder.path
+
+
+# --- What is there already ----------------------------------------------------------------------
+
+
+def collected(root, *, position=1, url=URL, content=JPEG, extension="jpg", post_id="p"):
+    """A folder with one file, put there as the pipeline does it; and what is known of it."""
+    folder = MediaFolder(root, "xhs", post_id)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    folder.part(position).write_bytes(content)
+    entry = folder.keep(position, url, folder.part(position), extension)
+    folder.note(position, entry)
+    return folder, entry
+
+
+def next_run(root, post_id="p"):
+    return MediaFolder(root, "xhs", post_id)
+
+
+def test_a_finished_file_lies_at_its_position_and_its_record_says_all_about_it(tmp_path):
+    folder, entry = collected(tmp_path, position=2)
+    assert sorted(path.name for path in folder.path.iterdir()) == ["2.jpg", INDEX_FILE]
+    assert (folder.path / "2.jpg").read_bytes() == JPEG
+    media = Media("image", URL)
+    fill(media, entry)
+    assert media.path == "xhs/media/p/2.jpg"  # relative to SAVE_DATA_PATH
+    assert (tmp_path / media.path).is_file()
+    assert media.size == len(JPEG)
+    assert media.sha256 == hashlib.sha256(JPEG).hexdigest()
+    assert media.ext == "jpg"
+
+
+def test_the_hash_of_a_large_file_is_of_all_its_bytes(tmp_path):
+    content = JPEG + bytes(range(256)) * 10_000  # more than two pieces
+    _, entry = collected(tmp_path, content=content)
+    assert entry["sha256"] == hashlib.sha256(content).hexdigest()
+    assert entry["size"] == len(content)
+
+
+@pytest.mark.parametrize(
+    ("url", "there"),
+    [
+        (URL, True),
+        (URL.partition("?")[0], True),
+        (URL.replace("0a1b", "ffff"), True),  # only the signature of the address is new
+        (URL.replace("01e.mp4", "02f.mp4"), False),  # another file at the same position
+        (URL.replace("sns-video-bd", "elsewhere"), False),
+    ],
+)
+def test_a_file_is_fetched_again_only_if_its_source_has_changed(tmp_path, url, there):
+    _, entry = collected(tmp_path)
+    assert next_run(tmp_path).whole(1, url) == (entry if there else None)
+
+
+@pytest.mark.parametrize("position", [2, 11])
+def test_another_position_is_another_file(tmp_path, position):
+    collected(tmp_path, position=1)
+    assert next_run(tmp_path).whole(position, URL) is None
+
+
+def test_another_post_has_other_files(tmp_path):
+    collected(tmp_path, post_id="p")
+    assert next_run(tmp_path, "q").whole(1, URL) is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(JPEG[:-1]),
+        lambda path: path.write_bytes(JPEG + b"x"),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.unlink(),
+        lambda path: (path.unlink(), path.mkdir()),
+    ],
+    ids=["cut", "longer", "empty", "missing", "a folder"],
+)
+def test_a_file_that_is_not_whole_is_fetched_again(tmp_path, damage):
+    folder, _ = collected(tmp_path)
+    damage(folder.path / "1.jpg")
+    assert next_run(tmp_path).whole(1, URL) is None
+
+
+@pytest.mark.parametrize("content", [b"", b'{"1": {"sou', b"\xff\xfe\x00", b"not json"])
+def test_a_damaged_index_means_that_nothing_is_known(tmp_path, content):
+    folder, _ = collected(tmp_path)
+    (folder.path / INDEX_FILE).write_bytes(content)
+    fresh = next_run(tmp_path)
+    assert fresh.whole(1, URL) is None
+    fresh.note(1, {"source": source_key(URL), "path": "x", "size": 1, "sha256": "", "ext": "jpg"})
+    assert json.loads((folder.path / INDEX_FILE).read_bytes()).keys() == {"1"}
+
+
+def test_a_file_whose_source_changed_takes_the_place_of_the_old_one(tmp_path):
+    collected(tmp_path)
+    changed = URL.replace("01e", "02f")
+    folder, entry = collected(tmp_path, url=changed, content=JPEG * 2)
+    assert (folder.path / "1.jpg").read_bytes() == JPEG * 2
+    assert next_run(tmp_path).whole(1, changed) == entry
+    assert next_run(tmp_path).whole(1, URL) is None
+
+
+def test_the_index_grows_file_by_file_and_leaves_nothing_else_behind(tmp_path):
+    for position in (1, 2, 3):
+        collected(tmp_path, position=position, url=f"https://cdn/{position}")
+    folder = next_run(tmp_path)
+    assert all(folder.whole(n, f"https://cdn/{n}?fresh=1") for n in (1, 2, 3))
+    names = sorted(path.name for path in folder.path.iterdir())
+    assert names == ["1.jpg", "2.jpg", "3.jpg", INDEX_FILE]
+
+
+def test_the_index_does_not_hold_addresses(tmp_path):
+    folder, _ = collected(tmp_path, url="https://wx1.sinaimg.cn/large/uploader1234.jpg?k=secret")
+    text = (folder.path / INDEX_FILE).read_text("utf-8")
+    assert "uploader1234" not in text
+    assert "secret" not in text
+
+
+def test_the_data_folder_can_be_moved(tmp_path):
+    collected(tmp_path / "before")
+    (tmp_path / "before").rename(tmp_path / "after")
+    assert next_run(tmp_path / "after").whole(1, URL) is not None
