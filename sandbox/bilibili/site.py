@@ -713,9 +713,8 @@ class Bilibili(Platform):
 
     def _thread(self, area: Area, root: Comment, member: bool) -> Json:
         """A comment with up to three of its replies, the most liked ones (3.7)."""
-        replies = self.world.replies(area, root.root)
-        best = sorted(replies, key=lambda reply: (-reply.likes, reply.rpid))[:3]
-        return self.views.comment(root, area.type, area.oid, member=member, inline=best)
+        best = self.world.previews(area, root.root)
+        return self.views.comment(root, area, member=member, inline=best)
 
     def _old_comments(self, call: Call) -> Json:
         area = self._area(call)
@@ -751,7 +750,7 @@ class Bilibili(Platform):
         member = self.is_member(call)
 
         def write(comment: Comment) -> Json:
-            return self.views.comment(comment, area.type, area.oid, member=member, inline=[])
+            return self.views.comment(comment, area, member=member, inline=[])
 
         return {
             "page": {"num": page, "size": _REPLY_PAGE, "count": len(found) + parent.deleted},

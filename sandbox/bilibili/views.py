@@ -16,6 +16,7 @@ from sandbox.bilibili.world import (
     GUEST_QUALITY,
     MEMBER_QUALITY,
     SIZES,
+    Area,
     Comment,
     Danmaku,
     Dynamic,
@@ -657,12 +658,10 @@ class Views:
 
     # -- comments -------------------------------------------------------------------------------
 
-    def comment(
-        self, comment: Comment, area_type: int, oid: int, *, member: bool, inline: list[Comment]
-    ) -> Json:
+    def comment(self, comment: Comment, area: Area, *, member: bool, inline: list[Comment]) -> Json:
         """A comment with the replies shown under it (5.3); places only members see."""
         user = comment.user
-        root, parent = self._ancestors(comment, area_type, oid)
+        root, parent = self._ancestors(comment, area)
         control: Json = {"max_line": 6, "time_desc": "3天前发布", "support_share": True}
         if member:
             control["location"] = f"IP属地：{user.place}"
@@ -671,12 +670,12 @@ class Views:
         if comment.replies:
             control["sub_reply_entry_text"] = f"共{comment.replies}条回复"
         rows: list[Json] | None = [
-            self.comment(reply, area_type, oid, member=member, inline=[]) for reply in inline
+            self.comment(reply, area, member=member, inline=[]) for reply in inline
         ]
         return {
             "rpid": comment.rpid,
-            "oid": oid,
-            "type": area_type,
+            "oid": area.oid,
+            "type": area.type,
             "mid": user.mid,
             "root": root,
             "parent": parent,
@@ -687,7 +686,7 @@ class Views:
             "attr": 2 if comment.pinned else 0,
             "ctime": comment.time,
             "mid_str": str(user.mid),
-            "oid_str": str(oid),
+            "oid_str": str(area.oid),
             "rpid_str": str(comment.rpid),
             "root_str": str(root),
             "parent_str": str(parent),
@@ -706,13 +705,11 @@ class Views:
             "track_info": "",
         }
 
-    def _ancestors(self, comment: Comment, area_type: int, oid: int) -> tuple[int, int]:
+    def _ancestors(self, comment: Comment, area: Area) -> tuple[int, int]:
         if not comment.reply:
             return 0, 0
-        area = self.world.area(area_type, oid)
-        assert area is not None
-        root = self.world.comment(area, comment.root)
-        return root.rpid, self.world.comment(area, comment.root, comment.target).rpid
+        rpid = self.world.rpid
+        return rpid(area, comment.root), rpid(area, comment.root, comment.target)
 
     @staticmethod
     def _member(user: User) -> Json | None:

@@ -433,6 +433,7 @@ class World:
         self._feed = lru_cache(maxsize=512)(self._make_feed)
         self._heat = lru_cache(maxsize=64)(self._make_heat)
         self._roots = lru_cache(maxsize=256)(self._make_roots)
+        self.comment = lru_cache(maxsize=16384)(self._make_comment)
 
     def _seed_of(self, space: int) -> int:
         return 0 if space == FIXED_SPACE else self.seed
@@ -1042,8 +1043,15 @@ class World:
         return tuple(sorted(range(area.roots), key=lambda root: (-likes[root], root)))
 
     @staticmethod
-    def _likes(area: Area, root: int) -> int:
-        return int(3000 * (number("likes", area.name, root) % 10_000 / 10_000) ** 4)
+    def _likes(area: Area, root: int, reply: int = 0) -> int:
+        most = 100 if reply else 3000
+        return int(most * (number("likes", area.name, root, reply) % 10_000 / 10_000) ** 4)
+
+    def previews(self, area: Area, root: int) -> list[Comment]:
+        """The up to three most liked replies of a comment, most liked first."""
+        replies = range(1, area.reply_count(root) + 1)
+        best = sorted(replies, key=lambda reply: (-self._likes(area, root, reply), reply))
+        return [self.comment(area, root, reply) for reply in best[:3]]
 
     def replies(self, area: Area, root: int) -> list[Comment]:
         """All visible replies under a comment, oldest first."""
@@ -1054,13 +1062,14 @@ class World:
         return self._roots(area).get(rpid)
 
     def _make_roots(self, area: Area) -> dict[int, int]:
-        return {self._rpid(area, root, 0): root for root in range(area.roots)}
+        return {self.rpid(area, root): root for root in range(area.roots)}
 
     @staticmethod
-    def _rpid(area: Area, root: int, reply: int) -> int:
+    def rpid(area: Area, root: int, reply: int = 0) -> int:
+        """The number of a comment or reply."""
         return 10**11 + number("rpid", area.name, root, reply) % (1 << 52)
 
-    def comment(self, area: Area, root: int, reply: int = 0) -> Comment:
+    def _make_comment(self, area: Area, root: int, reply: int = 0) -> Comment:
         dice = Dice(self.seed, "comment", area.name, root, reply)
         pinned = area.pinned and root == 0 and reply == 0
         user = area.author if dice.chance(30 if reply else 3) or pinned else self.reader(dice)
@@ -1077,13 +1086,13 @@ class World:
             path = f"/bfs/new_dyn/{_name('comment', area.name, root)}{user.mid}.jpg"
             pictures = (Image(path),)
         return Comment(
-            rpid=self._rpid(area, root, reply),
+            rpid=self.rpid(area, root, reply),
             root=root,
             reply=reply,
             user=user,
             text="" if pictures and dice.chance(30) else text,
             time=time,
-            likes=dice.skewed(100, 4) if reply else self._likes(area, root),
+            likes=self._likes(area, root, reply),
             place=user.place,
             pinned=pinned,
             liked_by_author=dice.chance(8),
