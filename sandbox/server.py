@@ -293,10 +293,9 @@ class _Exchange:
         rate = self.sandbox.options.media_rate
         if self.call.method == "HEAD" or plan.length == 0:
             self.leave()
-            response = web.Response(status=plan.status, headers=headers)
             if self.call.method == "HEAD":
-                response.content_length = plan.length
-            return response
+                headers.append(("Content-Length", str(plan.length)))
+            return web.Response(status=plan.status, headers=headers)
         if plan.length <= SMALL and not rate:
             self.counters.media_bytes += plan.length
             self.leave()
@@ -481,14 +480,17 @@ class Listener:
 
     async def close(self) -> None:
         """End at once; nobody is waited for."""
-        for task in list(self._tasks):
-            task.cancel()
         if self._server is not None:
             self._server.close()
         if self._socket is not None:
             self._socket.close()
-        self._http.pre_shutdown()
-        await self._http.shutdown(timeout=0)
+        for connection in self._http.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
     def _keep(self, coroutine: Any) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
