@@ -180,7 +180,7 @@ def _seed(seed: Seed) -> dict[str, Any]:
         "failed": [{"id": post_id, "why": why} for post_id, why in seed.failed.items()],
         "unfinished": seed.opening,
         "pages": seed.pages,
-        "next_page": None if seed.ended else seed.cursor,
+        "next_page": seed.cursor if seed.list_error or not seed.ended else None,
         "outcome": seed.outcome,
     }
 
