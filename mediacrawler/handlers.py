@@ -47,8 +47,17 @@ class DownloadHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._sandbox_url: str | None = crawler.settings.get("SANDBOX_URL")
+        # Twisted would send a request again on its own, with a signature that was used already.
+        self._pool.retryAutomatically = False
+        # Scrapy bounds what its scheduler starts; files are asked for beside it (by a pipeline),
+        # and its download slots let bursts of those through. Here the limit is exact.
+        self._free = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
 
     async def download_request(self, request: Request) -> Response:
+        async with self._free:
+            return await self._download(request)
+
+    async def _download(self, request: Request) -> Response:
         sent = self._route(request)
         if "stream_to" in request.meta:
             response = await self._stream(sent, PartialFile(Path(request.meta["stream_to"])))

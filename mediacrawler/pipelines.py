@@ -108,8 +108,7 @@ class MediaPipeline:
         self.crawler = crawler
         self.kinds = kinds
         self.root = Path(crawler.settings["SAVE_DATA_PATH"])
-        # The download slot bounds what is in flight; this keeps files from queueing up in front
-        # of requests that were signed a while ago.
+        # Keeps files from queueing up in front of requests that were signed a while ago.
         self.turn = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
 
     @classmethod

@@ -83,6 +83,9 @@ FEED_EXPORTERS = {
 FEED_STORAGES = {"file": "mediacrawler.feeds.SafeFileStorage"}
 FEED_EXPORT_ENCODING = "utf-8"
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the ledger knows each post and page
+# Posts are opened in the order of their list; priorities put lists and comments first.
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
+SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # no open port unless somebody asks for it
 STATS_DUMP = False  # the summary and report.json say it in words

@@ -16,7 +16,12 @@ import pytest
 from sandbox.testing import RunningSandbox
 
 ROOT = Path(__file__).resolve().parent.parent
-QUICK = {"DOWNLOAD_DELAY": "0", "CONCURRENT_REQUESTS": "8", "BACKOFF_BASE": "0.02", "ANONYMIZE": "0"}
+QUICK = {
+    "DOWNLOAD_DELAY": "0",
+    "CONCURRENT_REQUESTS": "8",
+    "BACKOFF_BASE": "0.02",
+    "ANONYMIZE": "0",
+}
 
 
 @dataclass(frozen=True)
@@ -62,12 +67,13 @@ def run_folder(data: Path, platform: str) -> Path | None:
 def crawl_command(
     platform: str, arguments: Mapping[str, object], settings: Mapping[str, object]
 ) -> list[str]:
-    """The command line of a crawl."""
+    """The command line of a crawl; a setting of None is left to its default."""
     command = [sys.executable, "-m", "scrapy", "crawl", platform]
     for name, value in arguments.items():
         command += ["-a", f"{name}={value}"]
     for name, value in settings.items():
-        command += ["-s", f"{name}={value}"]
+        if value is not None:
+            command += ["-s", f"{name}={value}"]
     return command
 
 
