@@ -282,6 +282,12 @@ def test_a_file_holds_whole_records_when_even_the_reserve_is_too_small(
     assert found == [post.post_id for post in MANY if post.post_id in found]
 
 
+def test_an_array_whose_first_record_is_lost_is_still_an_array(tmp_path):
+    items = [Post("xhs", "long", text="字" * 1000), Post("xhs", "short"), Post("xhs", "shorter")]
+    _, _, content = crawl_on_full_disk(tmp_path, "json", room=1, reserved=1500, items=items)
+    assert json.loads(content) == []  # a record after the gap would begin with a comma
+
+
 def test_lost_records_are_counted_in_one_line(tmp_path, caplog):
     _, _, content = crawl_on_full_disk(tmp_path, "jsonl", room=1000, reserved=0, items=MANY)
     lost = len(MANY) - len(whole_ids("jsonl", content))
