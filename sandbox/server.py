@@ -250,15 +250,24 @@ class _Exchange:
             return Reply(500, b"the sandbox failed, see its stderr\n", "text/plain")
 
     async def run(self) -> web.StreamResponse:
-        latency = self.sandbox.options.latency
-        if latency:
-            await asyncio.sleep(latency)
+        arrived = asyncio.get_running_loop().time()
+        rule = None
         if self.sandbox.faults.rules:
             rule = self.sandbox.faults.pick(self.call, self.media, self.platform)
-            if rule is not None:
-                self.counters.faults[rule.kind] += 1
-                return await self._spoilt(rule)
-        return await self._send(self.answer())
+        if rule is not None:
+            self.counters.faults[rule.kind] += 1
+            await self._be_late(arrived)
+            return await self._spoilt(rule)
+        reply = self.answer()
+        await self._be_late(arrived)
+        return await self._send(reply)
+
+    async def _be_late(self, arrived: float) -> None:
+        """Wait until the latency has passed; what the answer cost to make is part of it."""
+        latency = self.sandbox.options.latency
+        if latency:
+            spent = asyncio.get_running_loop().time() - arrived
+            await asyncio.sleep(max(0, latency - spent))
 
     async def _spoilt(self, rule: Rule) -> web.StreamResponse:
         kind = find_kind(rule.name, self.platform)

@@ -1109,7 +1109,8 @@ class World:
 
     def token(self, object_id: str, channel: str = "search", prefix: str = "AB") -> str:
         """An ``xsec_token`` for one note or user (2.3). *channel* varies its letters only."""
-        salt = (_channel_mark(channel) ^ int(object_id[-16:], 16)).to_bytes(8, "big")
+        mark = _channel_mark(channel) ^ int(object_id[-16:], 16) * 0x9E3779B97F4A7C15
+        salt = (mark & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "big")
         seal = salt + self._seal(object_id, salt)
         return prefix + base64.urlsafe_b64encode(seal).decode()  # 43 letters and "="
 

@@ -14,8 +14,8 @@ import pytest
 from xhs_client import EDITH, SO, V1, V2, WWW, Client, query_of
 
 from sandbox.core import WORLD_NOW
-from sandbox.testing import RunningSandbox
-from sandbox.xhs import FIXED_NOTES, World
+from sandbox.testing import ROOT, RunningSandbox
+from sandbox.xhs import FIXED_CREATORS, FIXED_NOTES, World
 from sandbox.xhs.world import best_stream, corner_tag
 
 WORLD = World(seed=1)
@@ -73,6 +73,24 @@ def location(sandbox: RunningSandbox, host: str, target: str, cookie: str = "") 
 def test_the_same_seed_is_the_same_world_and_another_is_not() -> None:
     assert World(1).search("露营") == WORLD.search("露营")
     assert World(2).search("露营") != WORLD.search("露营")
+
+
+def test_the_docs_name_the_fixed_notes_creators_and_sessions(sandbox: RunningSandbox) -> None:
+    docs = (ROOT / "docs" / "sandbox.md").read_text("utf-8")
+    other = World(seed=99)
+    for name, note in FIXED.items():
+        assert f"| `{name}` | `{note.id}` |" in docs
+        assert other.fixed_note(name).id == note.id
+    for name in FIXED_CREATORS:
+        assert f"| `{name}` | `{WORLD.fixed_creator(name).id}` |" in docs
+    assert WORLD.short_link(FIXED["image"].id) in docs
+    assert sandbox.cookies("member").split("web_session=")[1].split(";")[0] in docs
+    told = sandbox.control("")["platforms"]["xhs"]
+    assert all(f"`{kind}`" in docs for kind in [*told["faults"], *told["actions"]])
+
+
+def test_the_demo_keyword_finds_exactly_the_fixed_notes() -> None:
+    assert set(WORLD.search("演示")) == {note.id for note in FIXED.values()}
 
 
 def test_any_keyword_finds_the_number_of_notes_that_was_asked_for() -> None:
