@@ -13,6 +13,7 @@ import json
 import socket
 import ssl
 import struct
+import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -376,7 +377,8 @@ def _linger_zero(transport: asyncio.BaseTransport) -> None:
     """Make the close that follows a RST instead of a FIN."""
     sock = transport.get_extra_info("socket")
     if sock is not None:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        form = "hh" if sys.platform == "win32" else "ii"
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack(form, 1, 0))
 
 
 # -- ranges -------------------------------------------------------------------------------------

@@ -703,7 +703,7 @@ class Xhs(Platform):
         if target is None:
             return html_reply("<html><body>页面不见了</body></html>", status=404)
         outcome, object_id = target
-        return redirect(self._short_location(outcome, object_id), status=307)
+        return redirect(self._short_location(outcome, object_id))
 
     def _short_location(self, outcome: str, object_id: str) -> str:
         site = "xiaohongshu.com"

@@ -658,6 +658,8 @@ class Pages:
             "note": {
                 "prevRouteData": {},
                 "commentTarget": {},
+                "autoOpenNote": False,
+                "topCommentId": "",
                 "firstNoteId": "",
                 "currentNoteId": UNDEFINED,
                 "noteDetailMap": {},
