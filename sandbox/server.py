@@ -83,7 +83,8 @@ class Sandbox:
             response = await exchange.run()
         finally:
             exchange.leave()
-        self.counters.statuses[response.status] += 1
+        if not exchange.broken:
+            self.counters.statuses[response.status] += 1
         return response
 
     # -- control --------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ def _host_and_target(request: BaseRequest) -> tuple[str, str]:
 class _Exchange:
     """One request on its way to an answer."""
 
-    __slots__ = ("_inside", "call", "counters", "media", "platform", "request", "sandbox")
+    __slots__ = ("_inside", "broken", "call", "counters", "media", "platform", "request", "sandbox")
 
     def __init__(
         self, sandbox: Sandbox, platform: Platform, call: Call, media: bool, request: BaseRequest
@@ -233,6 +234,7 @@ class _Exchange:
         self.call = call
         self.media = media
         self.request = request
+        self.broken = False  # the connection was ended before the answer was whole
         self._inside = True
 
     def leave(self) -> None:
@@ -338,6 +340,7 @@ class _Exchange:
 
     async def _break_off(self, reply: Reply, after: int, rst: bool) -> web.StreamResponse:
         """Send the head and *after* bytes of the body, then end the connection."""
+        self.broken = True
         transport = self.request.transport
         response = web.StreamResponse(status=reply.status, headers=list(reply.headers))
         if after > 0 and transport is not None:

@@ -215,6 +215,9 @@ def test_a_reset_breaks_the_connection_before_or_within_the_answer(
     sandbox.fault("media-reset", times=1, args={"after": 1000})
     with pytest.raises((ConnectionResetError, http.client.IncompleteRead)):
         sandbox.request(VIDEO_HOST, VIDEO_PATH)
+    stats = sandbox.stats()
+    assert stats["statuses"] == {}
+    assert stats["faults"] == {"reset": 1, "media-reset": 1}
 
 
 def test_a_cut_answer_is_whole_http_and_half_a_body(sandbox: RunningSandbox) -> None:
