@@ -80,7 +80,10 @@ FEED_EXPORTERS = {
     "json": "mediacrawler.feeds.JsonRecordExporter",
     "csv": "mediacrawler.feeds.CsvRecordExporter",
 }
-FEED_STORAGES = {"file": "mediacrawler.feeds.SafeFileStorage"}
+FEED_STORAGES = {
+    "": "mediacrawler.feeds.SafeFileStorage",  # a plain path
+    "file": "mediacrawler.feeds.SafeFileStorage",
+}
 FEED_EXPORT_ENCODING = "utf-8"
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the ledger knows each post and page
 # Posts are opened in the order of their list; priorities put lists and comments first.

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from scrapy import Request, Spider
 from scrapy.utils.defer import deferred_from_coro
 from scrapy_spider_metadata import Args
+from twisted.python.failure import Failure as TwistedFailure
 
 from mediacrawler.args import CrawlArgs, explain
 from mediacrawler.cookies import Cookie, load_cookies
@@ -32,14 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
-    from twisted.python.failure import Failure as TwistedFailure
     from typing_extensions import Self
-
-    class Failure(TwistedFailure):
-        """What an errback gets: Scrapy adds the request, and `value` is its exception."""
-
-        request: Request
-        value: Exception
 
 
 StopVerdict = Literal["blocked", "rate_limited", "login_required", "error"]
@@ -48,6 +42,13 @@ Output = Iterator[Any]
 LIST_PRIORITY = 20  # lists and profiles: they feed everything else, and they are few
 COMMENT_PRIORITY = 10  # chains of pages: the sooner they start, the sooner the last one ends
 MAX_REDIRECTS = 5  # of a short link
+
+
+class Failure(TwistedFailure):
+    """What an errback gets: Scrapy adds the request, and `value` is its exception."""
+
+    request: Request
+    value: Exception
 
 
 class PlatformSpider(Args[CrawlArgs], Spider):
