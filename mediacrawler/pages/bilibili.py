@@ -10,8 +10,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mediacrawler.exceptions import LoginRequired, UnexpectedResponse
@@ -58,9 +58,11 @@ __all__ = [
     "bvid_to_aid",
     "comments",
     "creator",
+    "creator_feed",
     "creator_posts",
     "creator_url",
     "danmaku",
+    "danmaku_files",
     "parts",
     "playurl",
     "post",
@@ -73,8 +75,11 @@ __all__ = [
     "streams",
     "subtitles",
     "tags",
+    "unresolved_parts",
     "view_page",
     "visitor_cookies",
+    "with_streams",
+    "with_subtitles",
 ]
 
 _API = "https://api.bilibili.com"
@@ -83,6 +88,7 @@ CREATOR_POSTS_URL = f"{_API}/x/space/wbi/arc/search"
 COMMENTS_URL = f"{_API}/x/v2/reply/wbi/main"
 NAV_URL = f"{_API}/x/web-interface/nav"
 
+SEARCH_CAP = 1000  # results that one search gives at most (section 3.2)
 PAGE_SIZE = 20  # search, comments and replies serve 20 rows a page (section 3)
 OLD_COMMENT_PAGES = 400  # the old comment list answers -400 behind this page (section 3.6)
 
@@ -148,11 +154,17 @@ class Session:
 _EM = re.compile(r"</?em\b[^>]*>", re.IGNORECASE)
 
 
-def search(body: Body, *, page: int | None = None) -> BilibiliPosts:
+def search(
+    body: Body, *, page: int | None = None, until: int | None = None, by_time: bool = False
+) -> BilibiliPosts:
     """The videos of a search page (sections 3.2, 5.1); *page* is the one that was asked for.
 
     Rows that are no videos (courses) are counted as `skipped`. The end is the last page or a
-    page without rows; a page whose rows were all seen before is not the end.
+    page without rows; a page whose rows were all seen before is not the end. `cursor` is
+    ``<page>`` or ``<page>@<until>``.
+
+    *by_time*: the results run from new to old. Then the end of the 1000 that one search gives
+    is no end: the next page is the first of those *until* the oldest time seen (unix seconds).
     """
     data = payload_dict(body, SEARCH_URL)
     rows = _search_rows(data, "video")
@@ -163,14 +175,26 @@ def search(body: Body, *, page: int | None = None) -> BilibiliPosts:
     ]
     posts, unreadable = read_rows(videos, _search_post)
     number, has_more = _search_end(data, rows, page)
-    return BilibiliPosts(
+    found = BilibiliPosts(
         posts,
         has_more,
-        str(number + 1) if has_more else None,
         total=count(data.get("numResults")),
         skipped=len(rows) - len(videos),
         unreadable=unreadable,
     )
+    if has_more:
+        found.cursor = str(number + 1) if until is None else f"{number + 1}@{until}"
+    elif by_time and (found.total or 0) >= SEARCH_CAP:
+        _go_on_before(found, until)
+    return found
+
+
+def _go_on_before(found: BilibiliPosts, until: int | None) -> None:
+    """Lead past the cap: to the results that are not newer than the last ones."""
+    times = [int(post.published_at.timestamp()) for post in found.posts if post.published_at]
+    oldest = min(times, default=None)
+    if oldest is not None and (until is None or oldest < until):
+        found.has_more, found.cursor = True, f"1@{oldest}"
 
 
 def search_users(body: Body, *, page: int | None = None) -> CreatorList:
@@ -462,6 +486,37 @@ def _tag_names(rows: Any) -> list[str]:
     )
 
 
+def with_streams(body: Body, *, post: Post, max_quality: int | None = None) -> PostPage:
+    """*post* with the streams of its first part that has none yet (section 3.8)."""
+    files = playurl(body, max_quality=max_quality)
+    place = post.media.index(next(unresolved_parts(post)))
+    return PostPage(replace(post, media=[*post.media[:place], *files, *post.media[place + 1 :]]))
+
+
+def unresolved_parts(post: Post) -> Iterator[Media]:
+    """The parts of a video whose streams were not asked for yet, in order."""
+    return (m for m in post.media if m.kind == "video" and m.url is None and m.status is None)
+
+
+def with_subtitles(body: Body, *, post: Post, aid: str, cid: str) -> PostPage:
+    """*post* with the subtitle files of its next part (section 3.9).
+
+    ``extra["subtitles"]`` tells their languages, part by part and in the order of the files.
+    """
+    found = subtitles(body, aid=aid, cid=cid)
+    told = [*post.extra.get("subtitles", []), list(found.files)]
+    extra = {**post.extra, "subtitles": told}
+    return PostPage(replace(post, media=[*post.media, *found.files.values()], extra=extra))
+
+
+def danmaku_files(post: Post) -> list[Media]:
+    """The danmaku of every part as XML files (section 3.10)."""
+    return [
+        Media("subtitle", f"https://comment.bilibili.com/{page['cid']}.xml", ext="xml")
+        for page in post.extra.get("pages", [])
+    ]
+
+
 # --- 3.5, 3.11, 3.12: lists of a creator ----------------------------------------------------
 
 
@@ -483,6 +538,24 @@ def creator_posts(
     if "items" in data:
         return _feed(data, cursor, creator_id)
     raise UnexpectedResponse("no list of posts in the answer")
+
+
+def creator_feed(body: Body, *, cursor: str | None = None) -> BilibiliPosts:
+    """A page of dynamics in which the ones that announce a video are that video's cards.
+
+    So a video is one post, whether a search, a link or its creator's feed names it.
+    """
+    found = creator_posts(body, cursor=cursor)
+    found.posts = [_announced_video(post) for post in found.posts]
+    return found
+
+
+def _announced_video(post: Post) -> Post:
+    bvid = post.extra.get("bvid")
+    if post.post_type != "video" or not bvid:
+        return post
+    extra = {"dynamic_id": post.post_id, **post.extra}
+    return replace(post, post_id=bvid, url=post_url(bvid), extra=extra)
 
 
 def _arc_search(data: dict[str, Any]) -> BilibiliPosts:

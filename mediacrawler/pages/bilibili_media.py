@@ -173,7 +173,6 @@ def _file_media(urls: list[str]) -> Media:
         "video",
         best.partition("?")[0],
         backup_urls=others,
-        identifying=True,
         fetch_url=best,
     )
 

@@ -1,0 +1,482 @@
+"""Bilibili: how each request is built, and the session that signs them.
+
+What an answer means is in ``mediacrawler/pages/bilibili.py``, the signature in
+``mediacrawler/signing/bilibili.py``; facts about the wire are cited from
+docs/platforms/bilibili.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
+
+from scrapy import Request
+
+from mediacrawler.exceptions import (
+    BadSignature,
+    CaptchaRequired,
+    NotFound,
+    PlatformError,
+    UsageProblem,
+)
+from mediacrawler.items import Post
+from mediacrawler.ledger import Gap, Seed
+from mediacrawler.pages import PostPage
+from mediacrawler.pages import bilibili as pages
+from mediacrawler.signing import bilibili as signing
+from mediacrawler.spiders.base import Output, PlatformSpider
+from mediacrawler.targets import bilibili as targets
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from typing_extensions import Self
+
+    from mediacrawler.args import CrawlArgs
+    from mediacrawler.spiders.base import Failure
+
+WWW = "https://www.bilibili.com"
+API = "https://api.bilibili.com"
+DYNAMICS = f"{API}/x/polymer/web-dynamic/v1"
+FEED_FEATURES = (
+    "itemOpusStyle,listOnlyfans,opusBigCover,onlyfansVote,forwardListHidden,decorationCard,"
+    "commentsNewVersion,onlyfansAssetsV2,ugcDelete,onlyfansQaCard"
+)
+OPUS_FEATURES = (
+    "onlyfansVote,onlyfansAssetsV2,decorationCard,htmlNewStyle,ugcDelete,editable,"
+    "opusPrivateVisible,tribeeEdit,avatarAutoTheme,avatarTypeOpus"
+)
+ALL_DASH = 4048  # fnval: every kind of DASH stream (3.8)
+UPLOADS_PAGE = 30  # (3.5)
+ARCHIVES_PAGE = 100  # of the list that visitors may read (3.5)
+COMMENTS_CLOSED = (12002, 12052, 12061)  # (6)
+POLL_SECONDS = 0.25
+
+
+class BilibiliSpider(PlatformSpider):
+    """Videos, dynamics, comments and creators of Bilibili; with a login, or less without."""
+
+    name = "bilibili"
+    pages = pages
+    targets = targets
+    home = f"{WWW}/"
+    cookie_domain = ".bilibili.com"
+    sorts: ClassVar = {
+        "general": "totalrank",
+        "latest": "pubdate",
+        "views": "click",
+        "comments": "scores",
+        "collects": "stow",
+    }
+    post_types: ClassVar = dict.fromkeys(("all", "video", "image", "text", "article", "live"))
+    personal_extra: ClassVar = frozenset({"staff", "live_room_id"})
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        # Nearest to the network: what is signed there is what is sent. The priority is that of
+        # a spider, because the command merges the project's settings in once more.
+        middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
+        settings.set("DOWNLOADER_MIDDLEWARES", {**middlewares, WbiMiddleware: 715}, "spider")
+
+    @classmethod
+    def check_arguments(cls, arguments: CrawlArgs) -> None:
+        super().check_arguments(arguments)
+        if arguments.keywords and arguments.post_type not in ("all", "video"):
+            raise UsageProblem(
+                f"bilibili searches for videos only, not for post_type '{arguments.post_type}'; "
+                "other posts come from creators"
+            )
+
+    def prepare(self, settings: BaseSettings) -> None:
+        self.logged_in = False
+        self.max_quality = settings.getint("BILIBILI_MAX_QUALITY", 127)
+        self.wants_subtitles = settings.getbool("BILIBILI_SUBTITLES", False)
+        self.wants_danmaku = settings.getbool("BILIBILI_DANMAKU", False)
+        if self.wants_danmaku and settings.getbool("ANONYMIZE"):
+            raise UsageProblem(
+                "BILIBILI_DANMAKU needs ANONYMIZE=False: danmaku files name their authors by a "
+                "number that can be traced back"
+            )
+        super().prepare(settings)
+        self._key: str | None = None
+        self._key_lock = asyncio.Lock()
+
+    # --- The session (1.3, 1.4, 4.1) ------------------------------------------------------
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Open the session first: signing needs its keys, and a login changes what is asked."""
+        try:
+            await self._open_session()
+        except PlatformError as error:
+            self.stop("error", f"no session could be opened: {error}")
+        if self.stopping:
+            return
+        async for request in super().start():
+            yield request
+
+    async def _open_session(self) -> None:
+        names = {cookie.name for cookie in self.cookies}
+        if "buvid3" not in names:
+            await self.fetch(Request(self.home))  # sets the cookies of a visitor (1.3)
+        await self.signing_key()
+        if self.stopping:
+            return
+        if "SESSDATA" in names and not self.logged_in:
+            self.stop("login_required", "the login in the cookies has expired")
+        elif not self.logged_in:
+            self.logger.warning(
+                "%s: without a login there are only a few comments per post, no dynamics and "
+                "low video quality",
+                self.name,
+            )
+
+    async def fetch(self, request: Request) -> Any:
+        """What the page function of *request* reads, None when the crawl is being stopped.
+
+        :raises PlatformError: the attempts are used up.
+        """
+        assert self.crawler.engine
+        task = asyncio.ensure_future(self.crawler.engine.download_async(request))
+        while not task.done():
+            await asyncio.wait({task}, timeout=POLL_SECONDS)
+            if self.stopping and not task.done():
+                # the engine would send a request that is kept for later round and round
+                task.cancel()
+                return None
+        return task.result().meta.get("result")
+
+    async def signing_key(self, refused: str | None = None) -> str | None:
+        """The mixin key; fetched if there is none, or if it is still the *refused* one.
+
+        None when the crawl is being stopped.
+
+        :raises PlatformError: the keys cannot be had.
+        """
+        async with self._key_lock:
+            if self._key is None or self._key == refused:
+                found = await self.fetch(
+                    Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "session"})
+                )
+                if found is None:
+                    return None
+                self._key, self.logged_in = found.mixin_key, found.logged_in
+        return self._key
+
+    # --- Requests (3) ---------------------------------------------------------------------
+
+    def search_request(self, seed: Seed, cursor: str) -> Request:
+        page, _, until = cursor.partition("@")
+        # One search gives 1000 results; who wants more gets them from new to old (3.2).
+        by_time = seed.wanted is None or seed.wanted > pages.SEARCH_CAP
+        order = "pubdate" if by_time else self.sorts[self.args.sort]
+        params = {
+            "search_type": "video",
+            "keyword": seed.value,
+            "page": page,
+            "page_size": pages.PAGE_SIZE,
+            "order": order,
+            **self._window(int(until) if until else None),
+        }
+        context = {
+            "page": int(page),
+            "until": int(until) if until else None,
+            "by_time": order == "pubdate",
+        }
+        referer = f"https://search.bilibili.com/all?keyword={quote(seed.value)}"
+        return self._get(pages.SEARCH_URL, params, "search", context, referer, signed=True)
+
+    def _window(self, until: int | None) -> dict[str, int]:
+        """Both ends of the publish time in unix seconds, or nothing (3.2)."""
+        since, latest = self.args.since, self.args.until
+        if until is None and latest is not None:
+            until = int(latest.timestamp())
+        if since is None and until is None:
+            return {}
+        return {
+            "pubtime_begin_s": int(since.timestamp()) if since else 1,
+            "pubtime_end_s": until or int(time.time()),
+        }
+
+    def creator_request(self, seed: Seed) -> Request:
+        params = {"mid": seed.value, "photo": "false"}
+        return self._get(
+            f"{API}/x/web-interface/card", params, "creator", {}, targets.creator_url(seed.value)
+        )
+
+    def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
+        referer = targets.creator_url(seed.value)
+        if not self.logged_in:
+            return self._archives_request(seed, cursor, referer)
+        if self.args.post_type == "video":
+            params: dict[str, Any] = {
+                "mid": seed.value,
+                "pn": cursor or 1,
+                "ps": UPLOADS_PAGE,
+                "order": "pubdate",
+                "tid": 0,
+                "keyword": "",
+                "index": 0,
+                "order_avoided": "true",
+                "platform": "web",
+                "web_location": "333.1387",
+            }
+            url = pages.CREATOR_POSTS_URL
+            return self._get(url, params, "creator_posts", {}, f"{referer}/video", signed=True)
+        params = {
+            "host_mid": seed.value,
+            "offset": cursor or "",
+            "timezone_offset": -480,
+            "platform": "web",
+            "features": FEED_FEATURES,
+            "web_location": "333.1387",
+        }
+        context = {"cursor": cursor}
+        return self._get(
+            f"{DYNAMICS}/feed/space", params, "creator_feed", context, f"{referer}/dynamic"
+        )
+
+    def _archives_request(self, seed: Seed, cursor: str | None, referer: str) -> Request:
+        """What visitors may read: videos with few fields, and no dynamics (1.5, 3.5)."""
+        if self.args.post_type != "video":
+            seed.list_error = "without a login a creator's videos are shown, but no dynamics"
+        params = {"mid": seed.value, "keywords": "", "ps": ARCHIVES_PAGE, "pn": cursor or 1}
+        url = f"{API}/x/series/recArchivesByKeywords"
+        return self._get(url, params, "creator_posts", {"creator_id": seed.value}, referer)
+
+    def post_request(self, card: Post) -> Request:
+        context = {"post_id": card.post_id}
+        if card.post_id.startswith("BV"):
+            url, params = f"{API}/x/web-interface/view/detail", {"bvid": card.post_id}
+        elif card.post_id.startswith("cv"):
+            url, params = f"{API}/x/article/view", {"id": card.post_id[2:]}
+        else:
+            url = f"{DYNAMICS}/detail"
+            params = {"id": card.post_id, "timezone_offset": "-480", "features": FEED_FEATURES}
+        return self._get(url, params, "post", context, targets.post_url(card.post_id))
+
+    def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
+        """The page of a post that the API does not give; what is gone is gone (3.3)."""
+        if attempt > 1 or isinstance(error, NotFound) or card.post_id.startswith("cv"):
+            return None
+        return Request(
+            targets.post_url(card.post_id),
+            headers={"Accept-Language": "zh-CN,zh;q=0.9", "Referer": self.home},
+            meta={"page": "post", "context": {"post_id": card.post_id}},
+        )
+
+    def completion_request(self, post: Post) -> Request | None:
+        """The whole text of an article; the streams and subtitles of each part of a video."""
+        if post.extra.get("truncated") and "dynamic_type" in post.extra:
+            params = {"id": post.post_id, "timezone_offset": -480, "features": OPUS_FEATURES}
+            context = {"post_id": post.post_id}
+            url = f"{DYNAMICS}/opus/detail"
+            return self._get(url, params, "post", context, targets.post_url(post.post_id))
+        if self.args.media not in ("videos", "all") or not post.extra.get("pages"):
+            return None
+        return self._streams_request(post) or self._subtitles_request(post)
+
+    def _streams_request(self, post: Post) -> Request | None:
+        parts = post.extra["pages"]
+        left = sum(1 for _ in pages.unresolved_parts(post))
+        if not left:
+            return None
+        params = {
+            "bvid": post.post_id,
+            "cid": parts[len(parts) - left]["cid"],
+            "qn": 0,
+            "fnval": ALL_DASH,
+            "fnver": 0,
+            "fourk": 1,
+        }
+        if not self.logged_in:
+            params["try_look"] = 1
+        request = self._get(
+            f"{API}/x/player/playurl",
+            params,
+            "with_streams",
+            {"post": post, "max_quality": self.max_quality},
+            targets.post_url(post.post_id),
+        )
+        if not self.logged_in:
+            request.meta["anonymous"] = True  # a visitor's cookies shut this door (1.3)
+        return request
+
+    def _subtitles_request(self, post: Post) -> Request | None:
+        parts = post.extra["pages"]
+        done = len(post.extra.get("subtitles", []))
+        if not self.wants_subtitles or not self.logged_in or done >= len(parts):
+            return None
+        aid, cid = post.extra["aid"], parts[done]["cid"]
+        params = {"aid": aid, "bvid": post.post_id, "cid": cid}
+        context = {"post": post, "aid": aid, "cid": cid}
+        url = f"{API}/x/player/wbi/v2"
+        referer = targets.post_url(post.post_id)
+        return self._get(url, params, "with_subtitles", context, referer, signed=True)
+
+    def comments_request(self, post: Post, cursor: str | None) -> Request:
+        # All of them: by time, which does not shift between pages; else the hottest first.
+        mode = 2 if self.args.max_comments is None else 3
+        offset = json.dumps({"offset": cursor or ""}, separators=(",", ":"), ensure_ascii=False)
+        kind, oid = comment_area(post)
+        params: dict[str, Any] = {
+            "oid": oid,
+            "type": kind,
+            "mode": mode,
+            "pagination_str": offset,
+            "plat": 1,
+            "web_location": 1315875,
+        }
+        if cursor is None:
+            params["seek_rpid"] = ""
+        context = {"post_id": post.post_id, "cursor": cursor}
+        referer = targets.post_url(post.post_id)
+        return self._get(pages.COMMENTS_URL, params, "comments", context, referer, signed=True)
+
+    def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
+        kind, oid = comment_area(post)
+        params = {
+            "oid": oid,
+            "type": kind,
+            "root": root_id,
+            "pn": cursor,
+            "ps": pages.PAGE_SIZE,
+            "web_location": "333.788",
+        }
+        context = {"post_id": post.post_id, "root_id": root_id, "page": int(cursor)}
+        referer = targets.post_url(post.post_id)
+        return self._get(f"{API}/x/v2/reply/reply", params, "replies", context, referer)
+
+    def media_headers(self) -> dict[str, str]:
+        """Without a page of the site as Referer streams are refused (8.3)."""
+        return {"Referer": f"{WWW}/"}
+
+    def _get(
+        self,
+        url: str,
+        params: Mapping[str, Any],
+        page: str,
+        context: dict[str, Any],
+        referer: str,
+        *,
+        signed: bool = False,
+    ) -> Request:
+        meta: dict[str, Any] = {"page": page, "context": context}
+        if signed:
+            meta["wbi"] = None  # WbiMiddleware puts the key here with which it has signed
+        return Request(
+            f"{url}?{signing.query_string(params)}", headers=self._headers(referer), meta=meta
+        )
+
+    @staticmethod
+    def _headers(referer: str) -> dict[str, str]:
+        return {
+            "Accept": "application/json, text/plain, */*",
+            "Accept-Language": "zh-CN,zh;q=0.9",
+            "Origin": "/".join(referer.split("/")[:3]),
+            "Referer": referer,
+        }
+
+    # --- What Bilibili's answers change in the shared crawl --------------------------------
+
+    def _save(self, page: PostPage, card: Post, seed: int) -> Output:
+        if self.wants_danmaku and self.args.media in ("videos", "all"):
+            page.post.media += pages.danmaku_files(page.post)
+        # A creator's own older post is in the creator's list, with the numbers it lacks here.
+        page.related = [r for r in page.related if r.author_id != page.post.author_id]
+        yield from super()._save(page, card, seed)
+
+    def completion_failed(self, failure: Failure) -> Output:
+        """A part without streams is a missing file; the other parts are still asked for."""
+        kwargs = failure.request.cb_kwargs
+        page: PostPage = kwargs["page"]
+        post = page.post
+        reads = failure.request.meta["page"]
+        if reads == "post":
+            yield from super().completion_failed(failure)
+            return
+        if reads == "with_streams":
+            next(pages.unresolved_parts(post)).status = "missing"
+        else:
+            post.extra["subtitles"] = [*post.extra.get("subtitles", []), []]
+        self.logger.error("%s: files of post %s: %s", self.name, post.post_id, failure.value)
+        yield from self._complete(page, kwargs["card"], kwargs["seed"])
+
+    def parse_comments(self, response: Response, post_id: str) -> Output:
+        page: pages.BilibiliComments = response.meta["result"]
+        walk = self.ledger.walks[post_id]
+        roots = sum(1 for comment in page.comments if comment.root_id is None)
+        short = walk.wanted is None or walk.collected + roots < walk.wanted
+        if page.cut_short and not self.logged_in and short:
+            why = f"without a login only {roots} of {page.total or 'many'} are shown"
+            walk.gaps.append(Gap(post_id, None, None, why))
+        yield from super().parse_comments(response, post_id)
+
+    def comments_failed(self, failure: Failure) -> Output:
+        """Closed comments are no gap: there is nothing to be had (6)."""
+        if getattr(failure.value, "code", None) in COMMENTS_CLOSED:
+            failure.value = NotFound(str(failure.value))
+        yield from super().comments_failed(failure)
+
+
+def comment_area(post: Post) -> tuple[int, str]:
+    """Where the comments of a post are: type and oid (3.6)."""
+    if post.post_id.startswith("BV"):
+        return 1, str(targets.bvid_to_aid(post.post_id))
+    return post.extra.get("comment_type", 17), post.extra.get("comment_oid", post.post_id)
+
+
+class WbiMiddleware:
+    """Signs the address of each attempt, and renews the keys once when they are refused.
+
+    A refused signature looks like a captcha (4.2): so a request is signed with fresh keys once,
+    then the refusal is believed. Requests to be signed have ``meta["wbi"]``.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    @property
+    def spider(self) -> BilibiliSpider:
+        return self.crawler.spider  # type: ignore[return-value]
+
+    async def process_request(self, request: Request) -> Request | None:
+        if "wbi" not in request.meta:
+            return None
+        key = await self.spider.signing_key()
+        if key is None:
+            return request.replace(dont_filter=True)  # kept: the crawl is being stopped
+        request.meta["wbi"] = key
+        # Scrapy has no public way to sign an address in place, below the retries.
+        request._set_url(signing.sign_url(request.url, key, now=int(time.time())))
+        return None
+
+    async def process_response(self, request: Request, response: Response) -> Request | Response:
+        meta = request.meta
+        if "wbi" not in meta or meta.get("wbi_renewed") or not refused(request, response):
+            return response
+        self.crawler.stats.inc_value("wbi/renewed")
+        await self.spider.signing_key(refused=meta["wbi"])
+        return request.replace(dont_filter=True, meta={**meta, "wbi_renewed": True})
+
+
+def refused(request: Request, response: Response) -> bool:
+    """Whether an answer may mean that the signature was not accepted."""
+    if response.status != 200 or len(response.body) > 2000:
+        return False
+    try:
+        pages.read_answer(response.status, {}, response.body, url=request.url)
+    except (BadSignature, CaptchaRequired):
+        return True
+    except PlatformError:
+        return False
+    return False
