@@ -47,7 +47,13 @@ from mediacrawler.pages.weibo_fields import (
     moment,
     region,
 )
-from mediacrawler.pages.weibo_html import is_capped, read_search_page
+from mediacrawler.pages.weibo_html import (
+    is_capped,
+    read_search_page,
+    search_window,
+    window_cursor,
+    windows_of,
+)
 from mediacrawler.pages.weibo_media import extension
 from mediacrawler.pages.weibo_records import (
     NOT_SHOWN_TEXT,
@@ -88,9 +94,13 @@ __all__ = [
     "read_markup",
     "replies",
     "search",
+    "search_window",
     "video_post_id",
     "visitor",
     "visitor_form",
+    "window_cursor",
+    "windows_of",
+    "with_long_text",
 ]
 
 MOBILE_PICTURES = 9
@@ -257,6 +267,15 @@ def long_text(body: Body, so_far: Post) -> Post:
     )
 
 
+def with_long_text(body: Body, *, page: PostPage, post_id: str) -> PostPage:
+    """*page* with the full text of its post, or of the original, that has *post_id*."""
+    posts = [
+        long_text(body, record) if record.post_id == post_id else record
+        for record in (page.post, *page.related)
+    ]
+    return PostPage(posts[0], posts[1:])
+
+
 def _fresher(given: Any, known: int | None) -> int | None:
     found = as_count(given)
     return known if found is None else found
@@ -306,7 +325,7 @@ def missing(record: Post) -> frozenset[Missing]:
     return frozenset(lacks)
 
 
-def article(body: Body, *, article_id: str) -> Post:
+def article(body: Body, *, article_id: str) -> PostPage:
     """A long article of card.weibo.com as a post of type "article" (section 3.13).
 
     Its times lack the year, so `published_at` stays None; the post that shows it knows.
@@ -321,7 +340,7 @@ def article(body: Body, *, article_id: str) -> Post:
     markup = read_markup(_lines_of_blocks(data.get("content")))
     picture = https(inside(data, "cover_img", "image", "url") or data.get("cover_img"))
     cover = Media("cover", picture, ext=extension(picture), identifying=True) if picture else None
-    return Post(
+    record = Post(
         PLATFORM,
         article_id,
         post_type="article",
@@ -336,6 +355,7 @@ def article(body: Body, *, article_id: str) -> Post:
         media=[cover] if cover else [],
         extra=valued({"links": unique(markup.links)}),
     )
+    return PostPage(record)
 
 
 def _lines_of_blocks(content: Any) -> Any:

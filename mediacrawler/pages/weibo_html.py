@@ -73,6 +73,43 @@ def is_capped(page: bytes | str) -> bool:
     return len(Selector(text=content).css("ul.s-scroll li")) >= _CAPPED_PAGES
 
 
+Window = tuple[int, int]
+"""First and last hour (both included) of a search, counted from 1970 in Shanghai's clock."""
+
+
+def window_cursor(page: int, windows: list[Window]) -> str:
+    """The cursor of page *page* of the first of *windows*, the others being due after it."""
+    return f"{page}@" + ",".join(f"{first}-{last}" for first, last in windows)
+
+
+def windows_of(cursor: str) -> tuple[int, list[Window]]:
+    """What :func:`window_cursor` has put together; a bare page number has no windows."""
+    page, _, rest = cursor.partition("@")
+    pairs = (part.partition("-") for part in rest.split(",") if part)
+    return int(page), [(int(first), int(last)) for first, _, last in pairs]
+
+
+def search_window(body: bytes | str, *, cursor: str, now: datetime | None = None) -> PostList:
+    """A page of a search inside time windows, asked for with *cursor* (section 3.2).
+
+    A window whose results are capped is replaced by its two halves, the newer one first; what
+    its first page showed is kept. Windows follow one another without another word.
+    """
+    number, windows = windows_of(cursor)
+    content = body.decode("utf-8", errors="replace") if isinstance(body, bytes) else body
+    page = read_search_page(content, number, now)
+    (first, last), others = windows[0], windows[1:]
+    if number == 1 and last > first and is_capped(content):
+        middle = (first + last) // 2
+        page.cursor = window_cursor(1, [(middle + 1, last), (first, middle), *others])
+        page.has_more = True
+    elif page.has_more and page.cursor:
+        page.cursor = window_cursor(int(page.cursor), windows)
+    elif others:
+        page.has_more, page.cursor = True, window_cursor(1, others)
+    return page
+
+
 def _read_card(card: Selector, now: datetime | None) -> tuple[Post | None, Post | None]:
     """The post of a card, and the original that it retweets."""
     post_id = as_id(card.attrib.get("mid"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any, Literal
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from mediacrawler.items import Media
 from mediacrawler.pages.fields import unique
@@ -89,7 +89,11 @@ def movie_at(url: Any, *, kind: Literal["video", "live_photo"] = "video") -> Med
     match = _TEMPLATE.search(address)
     width, height = (as_size(match[1]), as_size(match[2])) if match else (None, None)
     suffix = extension(address.partition("?")[0]) or extension(unquote(address)) or "mp4"
-    return Media(kind, address, width, height, ext=suffix)
+    media = Media(kind, address, width, height, ext=suffix)
+    if "/media/play?" in address:  # only redirects to the file that it names (8.2)
+        named = https(parse_qs(urlsplit(address).query).get("livephoto", [None])[0])
+        media.backup_urls = [named] if named else []
+    return media
 
 
 def best_video(page: dict[str, Any]) -> Media:

@@ -46,7 +46,7 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.items import Creator, Post
-from mediacrawler.pages import weibo
+from mediacrawler.pages import PostPage, weibo
 
 
 def utc(*parts):
@@ -707,6 +707,9 @@ def test_a_live_photo_is_a_still_and_a_movie(fields, movie):
     post = read(mblog(**fields))
     assert kinds(post) == ["image", "live_photo"]
     assert (post.media[1].url, post.media[1].ext) == (movie, "mov")
+    redirected = "https://livephoto.us.sinaimg.cn/a.mov", "https://us.sinaimg.cn/000abc.mov"
+    if "/media/play" in movie:  # files are not fetched through redirects
+        assert post.media[1].backup_urls[0] in redirected
 
 
 def test_the_mp4_twin_of_a_gif_is_left_out():
@@ -881,6 +884,14 @@ def test_a_cut_text_is_completed_with_fresher_counts():
     assert cut.text == "雨后"
 
 
+def test_an_originals_long_text_completes_the_page_of_its_retweet():
+    page = PostPage(read(mblog(OTHER_MID)), [cut_post()])
+    answer = {"ok": 1, "data": {"ok": 1, "longTextContent": MOBILE_TEXT}}
+    whole = weibo.with_long_text(answer, page=page, post_id=MID)
+    assert [post.text for post in (whole.post, *whole.related)] == [PLAIN_TEXT, PLAIN_TEXT]
+    assert page.related[0].text == "雨后"
+
+
 def test_the_desktops_long_text_is_plain():
     answer = {
         "ok": 1,
@@ -925,7 +936,7 @@ def test_an_article_is_a_post_with_its_title_and_lines():
             "create_at": "05-14 12:00",
         },
     }
-    article = weibo.article(answer, article_id="2309404000000000000001")
+    article = weibo.article(answer, article_id="2309404000000000000001").post
     assert (article.post_type, article.title) == ("article", "茶山笔记")
     assert article.text == "第一段\n第二段&\n下一行"
     assert (article.author_id, article.view_count) == (UID, 400_000)
@@ -1109,6 +1120,31 @@ def test_a_full_page_list_means_that_the_window_must_be_split():
     links = "<li><a>1</a></li>"
     assert weibo.is_capped(f'<ul class="s-scroll">{links * 50}</ul>') is True
     assert weibo.is_capped(SEARCH_PAGE.encode()) is False
+
+
+CAPPED = SEARCH_PAGE.replace('<ul class="s-scroll">', '<ul class="s-scroll">' + "<li>x</li>" * 50)
+LAST = SEARCH_PAGE.replace('class="next"', 'class="prev"')
+
+
+@pytest.mark.parametrize(
+    ("body", "cursor", "following"),
+    [
+        (SEARCH_PAGE, "1@100-123,90-99", "2@100-123,90-99"),
+        (LAST, "3@100-123,90-99", "1@90-99"),
+        (LAST, "3@90-99", None),
+        (CAPPED, "1@100-123,90-99", "1@112-123,100-111,90-99"),
+        (CAPPED, "1@100-100", "2@100-100"),  # an hour cannot be split
+        (CAPPED, "7@100-123", "2@100-123"),
+    ],
+)
+def test_time_windows_follow_one_another_and_are_split_at_the_cap(body, cursor, following):
+    page = weibo.search_window(body, cursor=cursor)
+    assert (page.has_more, page.cursor) == (following is not None, following)
+    assert len(page.posts) == 2
+
+
+def test_a_window_cursor_can_be_read_back():
+    assert weibo.windows_of(weibo.window_cursor(3, [(5, 9), (1, 4)])) == (3, [(5, 9), (1, 4)])
 
 
 # Comments (sections 3.10 to 3.12, 7.5) ------------------------------------------------------------
