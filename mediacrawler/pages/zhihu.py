@@ -7,6 +7,7 @@ Scrapy, sessions or which request comes next. Sections are those of docs/platfor
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -57,6 +58,7 @@ from mediacrawler.pages.zhihu_posts import (
 from mediacrawler.targets.zhihu import creator_url
 
 __all__ = [
+    "boxed_video",
     "comments",
     "creator",
     "creator_posts",
@@ -68,6 +70,7 @@ __all__ = [
     "replies",
     "search",
     "video",
+    "without_video",
 ]
 
 
@@ -240,6 +243,27 @@ def video(body: Body, *, video_id: str | None = None) -> Media:
     if stream is None:
         raise NotFound(f"video {video_id or ''} has no address".replace("  ", " "))
     return stream
+
+
+def boxed_video(body: Body, *, post: Post, video_id: str) -> PostPage:
+    """*post* with the file of a video that is shown in a box of its text (3.5).
+
+    :raises NotFound: no address is told.
+    """
+    return _with_video(post, video_id, video(body, video_id=video_id))
+
+
+def without_video(post: Post, video_id: str) -> PostPage:
+    """*post* where the address of a boxed video could not be had: the file is missing."""
+    return _with_video(post, video_id, Media(kind="video", status="missing"))
+
+
+def _with_video(post: Post, video_id: str, media: Media) -> PostPage:
+    extra = dict(post.extra)
+    waiting = [known for known in extra.pop("video_ids", []) if known != video_id]
+    if waiting:
+        extra["video_ids"] = waiting
+    return PostPage(replace(post, media=[*post.media, media], extra=extra))
 
 
 def comments(

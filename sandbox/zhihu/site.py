@@ -891,7 +891,14 @@ def _fault_kinds() -> dict[str, Fault]:
         paging = {"is_end": False, "is_start": True, "next": following, "totals": 71}
         return json_reply({"data": [], "paging": paging})
 
+    def blank_login(_call: Call, _args: Args, answer: Answer) -> Reply:
+        reply = answer()
+        blank = ("Set-Cookie", "z_c0=; Domain=.zhihu.com; Path=/; Max-Age=0")
+        reply.headers = [*reply.headers, blank]
+        return reply
+
     return {
+        "blank-login": blank_login,
         "10003": code(10003),
         "40362": code(40362),
         "40352": human,

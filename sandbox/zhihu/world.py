@@ -493,7 +493,7 @@ class World:
         time = self._now_of(space) - self._age(dice)
         votes = dice.skewed(30_000, 5)
         roots = 0 if dice.chance(8) else 1 + dice.skewed(60, 2.5)
-        replies = _USUAL_REPLIES
+        replies: tuple[int, ...] = _USUAL_REPLIES
         folded = dice.between(1, 3) if dice.chance(20) else 0
         status = self._luck(dice)
         if fixed is not None:

@@ -590,6 +590,7 @@ FAULTS = [
     ("unhuman-login", {}, 302, "need_login=true"),
     ("missing-page", {}, 404, "荒原"),
     ("empty", {}, 200, '"data":[]'),
+    ("blank-login", {}, 200, '"uid"'),
 ]
 
 
