@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
 
 from mediacrawler.exceptions import (
     BadSignature,
@@ -28,14 +29,12 @@ from mediacrawler.ledger import Gap, Seed
 from mediacrawler.pages import PostPage
 from mediacrawler.pages import bilibili as pages
 from mediacrawler.signing import bilibili as signing
-from mediacrawler.spiders.base import Output, PlatformSpider
+from mediacrawler.spiders.base import Output, PlatformSpider, Signature
 from mediacrawler.targets import bilibili as targets
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
-    from typing_extensions import Self
 
     from mediacrawler.args import CrawlArgs
     from mediacrawler.spiders.base import Failure
@@ -77,14 +76,6 @@ class BilibiliSpider(PlatformSpider):
     personal_extra: ClassVar = frozenset({"staff", "live_room_id"})
 
     @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        super().update_settings(settings)
-        # Nearest to the network: what is signed there is what is sent. The priority is that of
-        # a spider, because the command merges the project's settings in once more.
-        middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
-        settings.set("DOWNLOADER_MIDDLEWARES", {**middlewares, WbiMiddleware: 715}, "spider")
-
-    @classmethod
     def check_arguments(cls, arguments: CrawlArgs) -> None:
         super().check_arguments(arguments)
         if arguments.keywords and arguments.post_type not in ("all", "video"):
@@ -109,18 +100,8 @@ class BilibiliSpider(PlatformSpider):
 
     # --- The session (1.3, 1.4, 4.1) ------------------------------------------------------
 
-    async def start(self) -> AsyncIterator[Any]:
-        """Open the session first: signing needs its keys, and a login changes what is asked."""
-        try:
-            await self._open_session()
-        except PlatformError as error:
-            self.stop("error", f"no session could be opened: {error}")
-        if self.stopping:
-            return
-        async for request in super().start():
-            yield request
-
-    async def _open_session(self) -> None:
+    async def open_session(self) -> None:
+        """Signing needs keys, and a login changes what is asked."""
         names = {cookie.name for cookie in self.cookies}
         if "buvid3" not in names:
             await self.fetch(Request(self.home))  # sets the cookies of a visitor (1.3)
@@ -135,21 +116,6 @@ class BilibiliSpider(PlatformSpider):
                 "low video quality",
                 self.name,
             )
-
-    async def fetch(self, request: Request) -> Any:
-        """What the page function of *request* reads, None when the crawl is being stopped.
-
-        :raises PlatformError: the attempts are used up.
-        """
-        assert self.crawler.engine
-        task = asyncio.ensure_future(self.crawler.engine.download_async(request))
-        while not task.done():
-            await asyncio.wait({task}, timeout=POLL_SECONDS)
-            if self.stopping and not task.done():
-                # the engine would send a request that is kept for later round and round
-                task.cancel()
-                return None
-        return task.result().meta.get("result")
 
     async def signing_key(self, refused: str | None = None) -> str | None:
         """The mixin key; fetched if there is none, or if it is still the *refused* one.
@@ -167,6 +133,21 @@ class BilibiliSpider(PlatformSpider):
                     return None
                 self._key, self.logged_in = found.mixin_key, found.logged_in
         return self._key
+
+    async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
+        """A signed query (4); the key is remembered to know whether it is still the current one."""
+        key = await self.signing_key()
+        if key is None:
+            raise IgnoreRequest("the crawl is being stopped")
+        request.meta["key"] = key
+        return Signature(url=signing.sign_url(request.url, key, now=int(time.time())))
+
+    async def renew_signature(self, request: Request, error: PlatformError) -> bool:
+        """A refused signature can look like a captcha (4.2): fresh keys, then it is believed."""
+        if not isinstance(error, (BadSignature, CaptchaRequired)):
+            return False
+        self.crawler.stats.inc_value("wbi/renewed")
+        return await self.signing_key(refused=request.meta["key"]) is not None
 
     # --- Requests (3) ---------------------------------------------------------------------
 
@@ -368,7 +349,7 @@ class BilibiliSpider(PlatformSpider):
     ) -> Request:
         meta: dict[str, Any] = {"page": page, "context": context}
         if signed:
-            meta["wbi"] = None  # WbiMiddleware puts the key here with which it has signed
+            meta["sign"] = True
         return Request(
             f"{url}?{signing.query_string(params)}", headers=self._headers(referer), meta=meta
         )
@@ -429,54 +410,3 @@ def comment_area(post: Post) -> tuple[int, str]:
     if post.post_id.startswith("BV"):
         return 1, str(targets.bvid_to_aid(post.post_id))
     return post.extra.get("comment_type", 17), post.extra.get("comment_oid", post.post_id)
-
-
-class WbiMiddleware:
-    """Signs the address of each attempt, and renews the keys once when they are refused.
-
-    A refused signature looks like a captcha (4.2): so a request is signed with fresh keys once,
-    then the refusal is believed. Requests to be signed have ``meta["wbi"]``.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    @property
-    def spider(self) -> BilibiliSpider:
-        return self.crawler.spider  # type: ignore[return-value]
-
-    async def process_request(self, request: Request) -> Request | None:
-        if "wbi" not in request.meta:
-            return None
-        key = await self.spider.signing_key()
-        if key is None:
-            return request.replace(dont_filter=True)  # kept: the crawl is being stopped
-        request.meta["wbi"] = key
-        # Scrapy has no public way to sign an address in place, below the retries.
-        request._set_url(signing.sign_url(request.url, key, now=int(time.time())))
-        return None
-
-    async def process_response(self, request: Request, response: Response) -> Request | Response:
-        meta = request.meta
-        if "wbi" not in meta or meta.get("wbi_renewed") or not refused(request, response):
-            return response
-        self.crawler.stats.inc_value("wbi/renewed")
-        await self.spider.signing_key(refused=meta["wbi"])
-        return request.replace(dont_filter=True, meta={**meta, "wbi_renewed": True})
-
-
-def refused(request: Request, response: Response) -> bool:
-    """Whether an answer may mean that the signature was not accepted."""
-    if response.status != 200 or len(response.body) > 2000:
-        return False
-    try:
-        pages.read_answer(response.status, {}, response.body, url=request.url)
-    except (BadSignature, CaptchaRequired):
-        return True
-    except PlatformError:
-        return False
-    return False

@@ -26,11 +26,20 @@ class Keys:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
+        self._left: int | None = None
         self.generation = 0
 
-    def change(self) -> None:
-        """From now on only signatures with the next pair are good."""
-        self.generation += 1
+    def change(self, after: int = 0) -> None:
+        """Once *after* more signatures were good, only those with the next pair are."""
+        self._left = after
+        self._count_down()
+
+    def _count_down(self) -> None:
+        if self._left == 0:
+            self.generation += 1
+            self._left = None
+        elif self._left is not None:
+            self._left -= 1
 
     def pair(self, generation: int | None = None) -> tuple[str, str]:
         """``img_key`` and ``sub_key``, 32 hex digits each."""
@@ -53,6 +62,7 @@ class Keys:
             return "stale"
         hashed = _browser_query([pair for pair in params if pair[0] != "w_rid"])
         if given[-1] == _hash(hashed, self.mixin()):
+            self._count_down()
             return None
         if self.generation and given[-1] == _hash(hashed, self.mixin(self.generation - 1)):
             return "old-keys"

@@ -314,8 +314,8 @@ class Bilibili(Platform):
             return True
         return call.host.endswith((".hdslb.com", ".biliimg.com", ".bilivideo.com", ".bilivideo.cn"))
 
-    def _change_keys(self, _arguments: Mapping[str, Any]) -> Any:
-        self.keys.change()
+    def _change_keys(self, arguments: Mapping[str, Any]) -> Any:
+        self.keys.change(int(arguments.get("after", 0)))
         return {"generation": self.keys.generation}
 
     def _expire_media(self, _arguments: Mapping[str, Any]) -> Any:
