@@ -493,7 +493,7 @@ class Weibo(Platform):
             for root in order[start:end]
         ]
         cursor: Any = self._cursor(post, end, by_time) if end < len(order) else 0
-        kind = 0 if by_time else int(end // COMMENT_PAGE >= _TYPE_SWITCH)
+        kind = _type_of_cursor(end, by_time)
         if post.address % 2:
             cursor = str(cursor)
         return {
@@ -510,8 +510,10 @@ class Weibo(Platform):
         mark = number("cursor", post.mid) & 0xFFFF_FFFF
         return _CURSORS.do(mark << 16 | by_time << 15 | offset & 0x7FFF) + 10**14
 
-    def _read_cursor(self, post: Post, cursor: str, kind: str, by_time: bool) -> tuple[int, bool]:
-        """Where to go on; a cursor without its type begins anew (3.10)."""
+    def _read_cursor(
+        self, post: Post, cursor: str, kind: str | None, by_time: bool
+    ) -> tuple[int, bool]:
+        """Where to go on; on the mobile site a cursor without its type begins anew (3.10)."""
         if cursor in ("", "0"):
             return 0, by_time
         mixed = _number(cursor, 0) - 10**14
@@ -519,8 +521,9 @@ class Weibo(Platform):
         if plain < 0 or plain >> 16 != number("cursor", post.mid) & 0xFFFF_FFFF:
             return 0, by_time
         offset, by_time = plain & 0x7FFF, bool(plain >> 15 & 1)
-        wanted = 0 if by_time else int(offset // COMMENT_PAGE >= _TYPE_SWITCH)
-        return (offset, by_time) if str(wanted) == kind else (0, False)
+        if kind is not None and kind != str(_type_of_cursor(offset, by_time)):
+            return 0, False
+        return offset, by_time
 
     def _hot_flow_child(self, call: Call, session: Session) -> Reply:
         self._need_mobile_login(call, session)
@@ -688,10 +691,7 @@ class Weibo(Platform):
         if post.bulletin == 1 and call.params.get("is_show_bulletin") not in (None, "1"):
             return json_reply(_desktop_comments([], 0, 0))  # a wrong value gives nothing (3.11)
         by_time = call.params.get("flow") == "1"
-        kind = "0" if by_time else None
-        start = 0
-        if cursor not in ("", "0"):
-            start, by_time = self._any_cursor(post, cursor, kind)
+        start, by_time = self._read_cursor(post, cursor, None, by_time)
         order: Sequence[int] = range(min(post.outline.roots, HOT_CAP))
         if by_time:
             order = self.world.by_time(post)
@@ -703,14 +703,6 @@ class Weibo(Platform):
         ]
         following = self._cursor(post, end, by_time) if end < len(order) else 0
         return json_reply(_desktop_comments(written, post.outline.comments, following))
-
-    def _any_cursor(self, post: Post, cursor: str, kind: str | None) -> tuple[int, bool]:
-        """The desktop's cursor has no type to be sent along."""
-        for guess in (kind,) if kind else ("0", "1"):
-            where = self._read_cursor(post, cursor, guess, False)
-            if where[0]:
-                return where
-        return 0, False
 
     def _desktop_replies(self, call: Call, cid: str, cursor: str) -> Reply:
         known = self.world.post_of_comment(cid) or self._by_author(call.params.get("uid", ""), cid)
@@ -999,6 +991,11 @@ def _desktop_comments(data: list[Json], total: int, cursor: int) -> Json:
         "max_id_str": str(cursor),
         "trendsText": "" if cursor else "已加载全部评论",
     }
+
+
+def _type_of_cursor(offset: int, by_time: bool) -> int:
+    """It changes by itself after some pages of the order by heat (3.10)."""
+    return int(by_time or offset // COMMENT_PAGE >= _TYPE_SWITCH)
 
 
 def _number(value: Any, default: int) -> int:

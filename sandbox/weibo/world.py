@@ -329,6 +329,7 @@ class World:
         self.posts = posts
         self.now = int(now.timestamp())
         self.media_size = media_size
+        self._key = number("weibo ids", seed) & (1 << 40) - 1
         self._topics = {self._space(word): word for word in texts.TOPICS}
         self._outline = lru_cache(maxsize=8192)(self._make_outline)
         self._user = lru_cache(maxsize=8192)(self._make_user)
@@ -489,20 +490,23 @@ class World:
         age = self.now - _LEAST_AGE - seconds_of(mid)
         if age < 0 or mid < 1 << LOW_BITS:
             return None
-        address = _POSTS.undo((age & (1 << 18) - 1) << LOW_BITS | mid & LOW_MASK)
+        mixed = (age & (1 << 18) - 1) << LOW_BITS | mid & LOW_MASK
+        address = _POSTS.undo(mixed) ^ self._key
         if not self._exists(address) or self._mid(address) != mid:
             return None
         return address
 
     def _mid(self, address: int) -> int:
-        return id_at(self._time(address), _POSTS.do(address) & LOW_MASK)
+        key = 0 if address >> 22 == FIXED_SPACE else self._key
+        return id_at(self._time(address), _POSTS.do(address ^ key) & LOW_MASK)
 
     def _time(self, address: int) -> int:
         space = address >> 22
         if space == FIXED_SPACE:
             return self._fixed_time(address)
         bucket = self._bucket(Dice(self.seed, "age", address))
-        return self.now - _LEAST_AGE - (bucket << 18 | _POSTS.do(address) >> LOW_BITS)
+        fine = _POSTS.do(address ^ self._key) >> LOW_BITS
+        return self.now - _LEAST_AGE - (bucket << 18 | fine)
 
     @staticmethod
     def _fixed_time(address: int) -> int:
