@@ -45,8 +45,11 @@ def _limit(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() == "all" else value
 
 
-def _zero_is_no_limit(value: Any) -> Any:
+def _post_limit(value: Any) -> Any:
+    """ "all" and 0 mean no limit (None), "none" no posts at all (0)."""
     value = _limit(value)
+    if isinstance(value, str) and value.strip().lower() == "none":
+        return 0
     return None if value is not None and str(value).strip() == "0" else value
 
 
@@ -86,7 +89,7 @@ def _dated(value: Any, *, end_of_day: bool) -> Any:
 Words = Annotated[list[str], BeforeValidator(_word_list)]
 Pasted = Annotated[str, BeforeValidator(_text_or_file)]
 Limit = Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(_limit)]
-PostLimit = Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_zero_is_no_limit)]
+PostLimit = Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(_post_limit)]
 
 Sort = Literal["general", "latest", "likes", "comments", "collects", "views"]
 PostTypeFilter = Literal[
@@ -112,7 +115,9 @@ class CrawlArgs(BaseModel):
         description="Collect these creators and their posts: ids, links or share texts, or @file.",
     )
     max_posts: PostLimit = Field(
-        default=20, description="Posts per keyword and per creator, exactly; 0 = no limit."
+        default=20,
+        description="Posts per keyword and per creator, exactly; 0 = no limit, none = only "
+        "profiles.",
     )
     max_comments: Limit = Field(
         default=10, description="Top-level comments per post, exactly; 0 = none, all = no limit."

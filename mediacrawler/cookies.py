@@ -27,6 +27,10 @@ class Cookie:
     path: str = "/"
     expires: int | None = None
 
+    def expired(self, now: float) -> bool:
+        """Whether it has an expiry and that has passed."""
+        return self.expires is not None and self.expires <= now
+
     def for_jar(self, default_domain: str) -> JarCookie:
         """The cookie as the standard library's cookie jar (and so Scrapy's) takes it."""
         domain = self.domain or default_domain

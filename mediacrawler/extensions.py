@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,13 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from mediacrawler import report
 from mediacrawler.feeds import RESERVE_BYTES, reserve_path, stop_on_disk_error
-from mediacrawler.middlewares import BackoffMiddleware
+from mediacrawler.items import iso_utc
+from mediacrawler.middlewares import BackoffMiddleware, require_platform_spider
+from mediacrawler.privacy import load_key, pseudonym
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
@@ -43,13 +48,16 @@ class CrawlReport:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
         return cls(crawler)
 
     def spider_opened(self, spider: PlatformSpider) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             reserve_path(self.folder).write_bytes(bytes(RESERVE_BYTES))
-            self._write({"verdict": "running", "started_at": self.started.isoformat()})
+            self._write({"verdict": "running", "started_at": iso_utc(self.started)})
+            if spider.job:
+                spider.job.note("running")
         except OSError as error:
             stop_on_disk_error(self.crawler, self.folder, error)
         args = spider.args
@@ -67,9 +75,15 @@ class CrawlReport:
 
     def spider_closed(self, spider: PlatformSpider, reason: str) -> None:
         stats = self.crawler.stats.get_stats()
+        arguments = spider.args.model_dump(mode="json")
+        person: Callable[[str], str] = str
+        if self.crawler.settings.getbool("ANONYMIZE"):
+            key = load_key(Path(self.crawler.settings["SAVE_DATA_PATH"]))
+            person = partial(pseudonym, key, spider.name)
+            arguments["creators"] = f"{len(spider.creator_targets)} given"
         content = report.build(
             platform=spider.name,
-            arguments=spider.args.model_dump(mode="json"),
+            arguments=arguments,
             settings={
                 name: getattr(self.crawler.settings, how)(name)
                 for name, how in report.SETTINGS_SHOWN.items()
@@ -84,11 +98,14 @@ class CrawlReport:
             ),
             started=self.started,
             finished=datetime.now(timezone.utc).replace(microsecond=0),
+            person=person,
         )
         self.verdict = content["verdict"]
         reserve_path(self.folder).unlink(missing_ok=True)
         try:
             self._write(content)
+            if spider.job:
+                spider.job.note("finished" if reason == "finished" else "stopped")
         except OSError as error:
             logger.error("cannot write %s: %s", self.folder / REPORT_FILE, error.strerror or error)
         for line in report.summary(content):
@@ -98,7 +115,9 @@ class CrawlReport:
     def _write(self, content: dict[str, Any]) -> None:
         path = self.folder / REPORT_FILE
         temporary = path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        temporary.write_text(
+            json.dumps(content, ensure_ascii=False, indent=2, default=str) + "\n", "utf-8"
+        )
         temporary.replace(path)
 
 
@@ -118,6 +137,7 @@ class Progress:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
         return cls(crawler)
 
     def spider_opened(self, spider: PlatformSpider) -> None:
@@ -162,7 +182,7 @@ class Progress:
         parts = [
             f"{posts} posts",
             f"{ledger.comments + ledger.replies} comments",
-            f"{stats.get_value('media/downloaded', 0)} files",
+            f"{ledger.media['downloaded']} files",
             f"{answers / minutes:.0f} answers/min",
             f"{self.in_flight()} in flight",
         ]

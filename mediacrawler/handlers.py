@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 HIGH_WATER = 256 * 1024
 """Bytes of one file that may wait in memory before its connection is told to pause."""
 
-_CONTENT_RANGE = re.compile(rb"bytes (\d+)-")
+_CONTENT_RANGE = re.compile(rb"bytes (\d+)-(\d+)/(\d+|\*)")
 
 
 class StreamWriteError(Exception):
@@ -55,6 +56,7 @@ class DownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         async with self._free:
+            request.meta["sent_at"] = time.time()  # the back-off judges refusals by it
             return await self._download(request)
 
     async def _download(self, request: Request) -> Response:
@@ -97,7 +99,11 @@ class DownloadHandler(HTTP11DownloadHandler):
         )
         agent.part = part
         with wrap_twisted_exceptions():
-            return await maybe_deferred_to_future(agent.download_request(request))
+            response = await maybe_deferred_to_future(agent.download_request(request))
+        if response.status == 416:
+            part.discard()
+            raise ResponseDataLossError("there is nothing to go on with; from the beginning")
+        return response
 
 
 class PartialFile:
@@ -120,33 +126,35 @@ class PartialFile:
             return {}
         return {
             "Range": f"bytes={self.size()}-",
-            "If-Range": self._validator_path.read_text("ascii"),
+            "If-Range": self._validator_path.read_text("latin-1"),
         }
 
     def begin(self, status: int, content_range: bytes | None, etag: bytes | None) -> int:
         """Note what the answer continues; gives the offset at which its body is written.
 
-        :raises ResponseDataLossError: a partial answer starts elsewhere than asked.
+        :raises ResponseDataLossError: a partial answer is not the rest of this very file.
         """
-        if status == 206:
-            match = _CONTENT_RANGE.match(content_range or b"")
-            if match is None or int(match[1]) != self.size():
-                self.discard()
-                raise ResponseDataLossError(f"unexpected Content-Range {content_range!r}")
-            return self.size()
-        self.discard()
-        if etag and not etag.startswith(b"W/"):  # weak ones do not promise equal bytes
-            self._validator_path.write_bytes(etag)
-        return 0
+        if status != 206:
+            self.discard()
+            if etag and not etag.startswith(b"W/"):  # weak ones do not promise equal bytes
+                self._validator_path.write_bytes(etag)
+            return 0
+        if not self._is_rest(content_range or b"", etag):
+            self.discard()
+            raise ResponseDataLossError(f"unexpected Content-Range {content_range!r}")
+        return self.size()
+
+    def _is_rest(self, content_range: bytes, etag: bytes | None) -> bool:
+        match = _CONTENT_RANGE.match(content_range)
+        if match is None or int(match[1]) != self.size():
+            return False
+        if match[3] != b"*" and int(match[2]) + 1 != int(match[3]):
+            return False
+        return etag is None or etag == self._validator_path.read_bytes()
 
     def discard(self) -> None:
         """Forget what was downloaded."""
         self.path.unlink(missing_ok=True)
-        self._validator_path.unlink(missing_ok=True)
-
-    def finish(self, target: Path) -> None:
-        """Move the whole file to its place, at once or not at all."""
-        self.path.replace(target)
         self._validator_path.unlink(missing_ok=True)
 
 

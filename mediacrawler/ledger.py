@@ -15,7 +15,7 @@ from typing import Literal
 from mediacrawler.items import Comment, Post
 from mediacrawler.pages import CommentPage
 
-SeedKind = Literal["keyword", "creator", "posts"]
+SeedKind = Literal["keyword", "creator", "posts", "list"]
 
 
 def _room(limit: int | None, used: int) -> bool:
@@ -24,7 +24,7 @@ def _room(limit: int | None, used: int) -> bool:
 
 @dataclass(slots=True)
 class Seed:
-    """One keyword, one creator, or all the posts that were named by link or id.
+    """One keyword, one creator, all the posts that were named by link or id, or another list.
 
     `wanted` is the number of posts to save (None: all). A post is "opening" from the moment
     its detail is asked for until it is saved, skipped or failed; never more posts are opened
@@ -40,6 +40,8 @@ class Seed:
     asked: int | None = None
     cursor: str | None = None
     pages: int = 0
+    idle_pages: int = 0
+    """List pages in a row that brought nothing new."""
     listing: bool = False
     chronological: bool = False
     """The list runs from new to old: one unpinned post before `since` ends it."""
@@ -129,7 +131,8 @@ class Seed:
         """An opening post could not be read although it may exist."""
         self.opening -= 1
         self.failed[card.post_id] = why
-        self.spare.append(card)
+        if self.kind != "posts":  # a link says nothing but the id
+            self.spare.append(card)
 
     def spare_cards(self) -> list[Post]:
         """Cards of failed posts to save as incomplete records, once the seed is exhausted."""
@@ -286,6 +289,8 @@ class Ledger:
     creators: int = 0
     creators_skipped: Counter[str] = field(default_factory=Counter)
     creators_failed: dict[str, str] = field(default_factory=dict)
+    media: Counter[str] = field(default_factory=Counter)
+    """Files by status, and "bytes"."""
     not_understood: list[str] = field(default_factory=list)
 
     def add_seed(self, kind: SeedKind, value: str, wanted: int | None) -> Seed:

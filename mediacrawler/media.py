@@ -44,6 +44,11 @@ def file_type(head: bytes) -> str | None:
     return None
 
 
+def is_text(head: bytes) -> bool:
+    """Whether a file begins like a page or JSON: an error that came with status 200."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b"{", b"[")
+
+
 class MediaFolder:
     """The files of one post."""
 

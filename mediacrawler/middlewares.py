@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
 from mediacrawler.cookies import parse_header
@@ -41,9 +41,19 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from mediacrawler.spiders.base import PlatformSpider, StopVerdict
+    from mediacrawler.spiders.base import PlatformSpider, Signature, StopVerdict
 
 logger = logging.getLogger(__name__)
+
+
+def require_platform_spider(crawler: Crawler) -> None:
+    """Leave other spiders alone (``scrapy shell`` and ``scrapy fetch`` have one of their own).
+
+    :raises NotConfigured: the spider is not a platform's.
+    """
+    if not hasattr(crawler.spider, "ledger"):
+        raise NotConfigured
+
 
 POLL_SECONDS = 0.25
 """How often a waiting request looks whether the crawl is being stopped."""
@@ -77,7 +87,7 @@ class Streak:
 class Gate:
     """The pause that all requests of one session share.
 
-    Waits are random between 0 and ``base * 2**n`` seconds, n being the number of pauses in a
+    Waits are random between 0 and ``base * 2**(n-1)`` seconds, n being the number of pauses in a
     row without a good answer ("full jitter"), and never longer than *longest*.
     """
 
@@ -159,6 +169,7 @@ class BackoffMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
         return cls(crawler)
 
     @property
@@ -171,18 +182,19 @@ class BackoffMiddleware:
             own = request.meta.get("not_before", 0.0) - self.clock()
             wait = max(self.gate.remaining(), own)
             if wait <= 0:
-                request.meta["sent_at"] = self.clock()
                 return None
             await asyncio.sleep(min(wait, POLL_SECONDS))
         return self._keep(request)
 
-    def process_response(self, request: Request, response: Response) -> Request | Response:
+    async def process_response(self, request: Request, response: Response) -> Request | Response:
         try:
             if "page" in request.meta:
                 request.meta["result"] = self._read(request, response)
             else:
                 judge_status(response, self.clock())
         except PlatformError as error:
+            if await self._renewed(request, error):
+                return unsent(request, signature_renewed=True)
             return self._react(request, error)
         self.gate.streak.broken()
         self.failures.broken()
@@ -205,6 +217,12 @@ class BackoffMiddleware:
         content = pages.read_answer(response.status, headers, response.body, url=request.url)
         read = getattr(pages, request.meta["page"])
         return read(content, **request.meta.get("context", {}))
+
+    async def _renewed(self, request: Request, error: PlatformError) -> bool:
+        """Whether the spider got new keys because of *error*; tried once a request."""
+        if "sign" not in request.meta or request.meta.get("signature_renewed"):
+            return False
+        return await self.spider.renew_signature(request, error)
 
     def _react(self, request: Request, error: PlatformError) -> Request:
         """What the meaning of an answer leads to: another attempt, a stop, or the errback."""
@@ -261,7 +279,7 @@ class BackoffMiddleware:
         )
         if again is None:
             raise error
-        return again
+        return unsent(again)
 
     def _stop(self, request: Request, verdict: StopVerdict, reason: str) -> Request:
         self.spider.stop(verdict, reason)
@@ -270,11 +288,23 @@ class BackoffMiddleware:
     def _keep(self, request: Request) -> Request:
         """Give a request that will not be sent back to the scheduler (and so to JOBDIR).
 
-        :raises IgnoreRequest: a file; its post is kept, the file is fetched in the next run.
+        :raises IgnoreRequest: it does not come from the scheduler (a file, a key): somebody waits
+            for it, and will ask again in the next run.
         """
-        if "stream_to" in request.meta:
+        if request.meta.get("awaited"):
             raise IgnoreRequest("the crawl is being stopped")
-        return request.replace(dont_filter=True)
+        return unsent(request)
+
+
+def unsent(request: Request, **meta: Any) -> Request:
+    """The request as it was before it was sent: without cookies and signature.
+
+    They are made anew for each attempt, and must not be stored with it (JOBDIR).
+    """
+    again = request.replace(dont_filter=True, meta={**request.meta, **meta})
+    for name in (b"Cookie", *request.meta.get("signed", ())):
+        again.headers.pop(name, None)
+    return again
 
 
 def give_up_reason(error: PlatformError) -> tuple[StopVerdict, str]:
@@ -313,6 +343,7 @@ class SessionMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
         return cls(crawler)
 
     def spider_opened(self, spider: PlatformSpider) -> None:
@@ -346,12 +377,19 @@ class SigningMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
         return cls(crawler)
 
-    def process_request(self, request: Request) -> None:
+    async def process_request(self, request: Request) -> None:
         if "sign" not in request.meta:
             return
         spider: Any = self.crawler.spider
         line = (request.headers.get("Cookie") or b"").decode("latin-1")
-        for name, value in spider.sign(request, parse_header(line) if line else {}).items():
+        signature: Signature = await spider.sign(request, parse_header(line) if line else {})
+        request.meta["signed"] = list(signature.headers)
+        for name, value in signature.headers.items():
             request.headers[name] = value
+        if signature.url is not None:
+            # Scrapy has no public way to change the URL of a request that is on its way; a new
+            # request would go through the scheduler again and be signed too early.
+            request._set_url(signature.url)

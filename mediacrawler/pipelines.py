@@ -18,7 +18,8 @@ from mediacrawler.exceptions import PlatformError, UsageProblem
 from mediacrawler.feeds import stop_on_disk_error
 from mediacrawler.handlers import PartialFile, StreamWriteError
 from mediacrawler.items import Comment, Item, Media, MediaKind, MediaStatus, Post
-from mediacrawler.media import MediaFolder, file_type, fill
+from mediacrawler.media import MediaFolder, file_type, fill, is_text
+from mediacrawler.middlewares import require_platform_spider
 from mediacrawler.privacy import Anonymizer, load_key
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
+    from mediacrawler.pages import PostPage
     from mediacrawler.spiders.base import PlatformSpider
 
 logger = logging.getLogger(__name__)
@@ -59,6 +61,7 @@ class PrivacyPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
         if not crawler.settings.getbool("ANONYMIZE"):
             raise NotConfigured
         folder = Path(crawler.settings["SAVE_DATA_PATH"])
@@ -113,6 +116,7 @@ class MediaPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
         spider: Any = crawler.spider
         if spider.args.media == "none":
             raise NotConfigured
@@ -186,7 +190,7 @@ class MediaPipeline:
         request = Request(
             url,
             headers=self.spider.media_headers(),
-            meta={"stream_to": str(part), "anonymous": True},
+            meta={"stream_to": str(part), "anonymous": True, "awaited": True},
             dont_filter=True,
         )
         assert self.crawler.engine
@@ -199,7 +203,9 @@ class MediaPipeline:
         if response.status not in (200, 206):
             return f"HTTP {response.status}"
         head = await asyncio.to_thread(read_head, part)
-        extension = file_type(head) or media.ext
+        extension = file_type(head) or (None if is_text(head) else media.ext)
+        if media.kind == "subtitle":
+            extension = media.ext
         if extension is None or not head:
             PartialFile(part).discard()
             return "not a media file"
@@ -210,10 +216,11 @@ class MediaPipeline:
         return None
 
     def _count(self, post: Post, position: int, media: Media, why: str) -> None:
-        stats = self.crawler.stats
-        stats.inc_value(f"media/{media.status}")
+        counts = self.spider.ledger.media
+        counts[str(media.status)] += 1
+        self.crawler.stats.inc_value(f"media/{media.status}")
         if media.status == "downloaded":
-            stats.inc_value("media/bytes", media.size or 0)
+            counts["bytes"] += media.size or 0
         elif media.status != "present":
             logger.error(
                 "%s: file %d of post %s is %s: %s",
@@ -242,16 +249,14 @@ class FreshAddresses:
         return addresses(self._media[position - 1]) if position <= len(self._media) else []
 
     async def _read(self) -> list[Media]:
-        engine = self._pipeline.crawler.engine
-        assert engine
-        self._pipeline.crawler.stats.inc_value("media/refreshed_posts")
+        spider = self._pipeline.spider
+        self._pipeline.crawler.stats.inc_value("posts/read_again")
         try:
-            response = await engine.download_async(self._pipeline.spider.post_request(self._post))
+            page: PostPage | None = await spider.fetch(spider.post_request(self._post))
         except PlatformError as error:
             logger.info("%s: post %s: no new addresses: %s", *self._name(), error)
             return []
-        media: list[Media] = response.meta["result"].post.media
-        return media
+        return page.post.media if page else []
 
     def _name(self) -> tuple[str, str]:
         return self._post.platform, self._post.post_id

@@ -5,7 +5,7 @@ Pure functions over the ledger and Scrapy's stats; nothing here writes files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -60,11 +60,11 @@ class Ending:
     unhandled_errors: int = 0
 
 
-def judge(ledger: Ledger, media: Mapping[str, int], ending: Ending) -> tuple[Verdict, str]:
+def judge(ledger: Ledger, ending: Ending) -> tuple[Verdict, str]:
     """The one verdict over a crawl, and the reason for it in words."""
     if ending.verdict is not None:
         return ending.verdict, ending.stopped or ""
-    problems = list(_problems(ledger, media, ending))
+    problems = list(_problems(ledger, ending))
     saved = ledger.creators + sum(seed.saved for seed in ledger.seeds)
     if saved and problems:
         return "partial", "; ".join(problems)
@@ -78,7 +78,7 @@ def judge(ledger: Ledger, media: Mapping[str, int], ending: Ending) -> tuple[Ver
     return "empty", "the platform has nothing of what was asked for"
 
 
-def _problems(ledger: Ledger, media: Mapping[str, int], ending: Ending) -> Iterable[str]:
+def _problems(ledger: Ledger, ending: Ending) -> Iterable[str]:
     unfinished = [seed for seed in ledger.seeds if not seed.finished]
     if ending.reason != "finished":
         yield f"stopped early ({ending.reason})"
@@ -87,27 +87,21 @@ def _problems(ledger: Ledger, media: Mapping[str, int], ending: Ending) -> Itera
     failed = sum(len(seed.failed) for seed in ledger.seeds)
     if failed:
         yield f"{failed} posts failed"
-    for seed in ledger.seeds:
-        if seed.list_error:
-            yield f"the list of '{seed.value}' failed"
+    lists = sum(bool(seed.list_error) for seed in ledger.seeds)
+    if lists:
+        yield f"{lists} searches or lists failed"
     if ledger.creators_failed:
         yield f"{len(ledger.creators_failed)} creators failed"
     gaps = ledger.open_gaps()
     if gaps:
         yield f"comments of {len({gap.post_id for gap in gaps})} posts are incomplete"
-    missing = sum(media.get(status, 0) for status in ("failed", "gone", "missing", "interrupted"))
+    missing = sum(ledger.media[status] for status in ("failed", "gone", "missing", "interrupted"))
     if missing:
         yield f"{missing} files are missing"
     if ledger.not_understood:
         yield f"{len(ledger.not_understood)} inputs were not understood"
     if ending.unhandled_errors:
         yield f"{ending.unhandled_errors} records or answers could not be processed"
-
-
-def media_counts(stats: Mapping[str, Any]) -> dict[str, int]:
-    """Files by status, and bytes, from Scrapy's stats."""
-    prefix = "media/"
-    return {key.removeprefix(prefix): n for key, n in stats.items() if key.startswith(prefix)}
 
 
 def build(
@@ -120,10 +114,13 @@ def build(
     ending: Ending,
     started: datetime,
     finished: datetime,
+    person: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """The content of ``report.json``; docs/output.md explains every key."""
-    media = media_counts(stats)
-    verdict, why = judge(ledger, media, ending)
+    """The content of ``report.json``; docs/output.md explains every key.
+
+    *person* turns a creator's id into what may be written: its pseudonym, while privacy is on.
+    """
+    verdict, why = judge(ledger, ending)
     return {
         "verdict": verdict,
         "reason": why,
@@ -133,7 +130,7 @@ def build(
         "finished_at": iso_utc(finished),
         "arguments": dict(arguments),
         "settings": dict(settings),
-        "seeds": [_seed(seed) for seed in ledger.seeds],
+        "seeds": [_seed(seed, person) for seed in ledger.seeds],
         "posts": {
             "saved": sum(seed.saved for seed in ledger.seeds),
             "failed": sum(len(seed.failed) for seed in ledger.seeds),
@@ -150,9 +147,9 @@ def build(
         "creators": {
             "saved": ledger.creators,
             "skipped": dict(ledger.creators_skipped),
-            "failed": dict(ledger.creators_failed),
+            "failed": {person(key): why for key, why in ledger.creators_failed.items()},
         },
-        "media": media,
+        "media": dict(ledger.media),
         "not_understood": list(ledger.not_understood),
         "requests": {
             "sent": stats.get("downloader/request_count", 0),
@@ -168,10 +165,10 @@ def build(
     }
 
 
-def _seed(seed: Seed) -> dict[str, Any]:
+def _seed(seed: Seed, person: Callable[[str], str]) -> dict[str, Any]:
     return {
         "kind": seed.kind,
-        "value": seed.value,
+        "value": person(seed.value) if seed.kind == "creator" else seed.value,
         "asked": seed.asked,
         "found": seed.found,
         "saved": seed.saved,

@@ -42,7 +42,8 @@ def main() -> int:
         )
     print_files(Path(SETTINGS["SAVE_DATA_PATH"]) / "xhs")
     print("\nThe same against the real site, with the cookies of your browser in cookies/xhs.txt:")
-    print(f"$ scrapy {shlex.join(command)}")
+    arguments = [f"{name}={value}" for name, value in ARGUMENTS.items()]
+    print("$ scrapy crawl xhs " + " ".join(f"-a {shlex.quote(words)}" for words in arguments))
     print("README.md explains the arguments; `python -m sandbox` keeps a sandbox running.")
     return done.returncode
 

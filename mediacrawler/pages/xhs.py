@@ -363,8 +363,10 @@ def _first_query(user: Record) -> Record:
 
 def _profile(data: Record, creator_id: str | None) -> Creator:
     basic = read.child(data, "basic_info")
-    if not basic or read.pick(read.child(data, "result"), "success") is False:
-        raise AccessDenied("no profile in the answer: gone or blocked", scope="item")
+    if read.pick(read.child(data, "result"), "success") is False:
+        raise NotFound("the profile is gone or blocked")
+    if not basic:
+        raise AccessDenied("no profile in the answer", scope="item")
     if creator_id is None:
         raise UnexpectedResponse("a profile does not say whose it is: pass creator_id")
     counts = {

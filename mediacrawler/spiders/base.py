@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from types import ModuleType
@@ -17,14 +19,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ValidationError
 from scrapy import Request, Spider
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure as TwistedFailure
 
 from mediacrawler.args import CrawlArgs, explain
 from mediacrawler.cookies import Cookie, load_cookies
-from mediacrawler.exceptions import NotFound, UsageProblem
+from mediacrawler.exceptions import NotFound, PlatformError, UsageProblem
 from mediacrawler.items import Comment, Creator, Post
+from mediacrawler.job import Job
 from mediacrawler.ledger import CommentWalk, Ledger, Seed
 from mediacrawler.pages import CommentPage, PostList, PostPage
 from mediacrawler.targets import Expected, Found, Target
@@ -49,6 +53,14 @@ class Failure(TwistedFailure):
 
     request: Request
     value: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What signing adds to a request: headers, or another URL (signed queries), or both."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    url: str | None = None
 
 
 class PlatformSpider(Args[CrawlArgs], Spider):
@@ -77,8 +89,11 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     """Keys of `extra` that tell who somebody is; left out while ANONYMIZE is on."""
     creator_posts_chronological: ClassVar[bool] = True
     """A creator's list runs from new to old (pinned posts aside)."""
+    idle_pages: ClassVar[int] = 1
+    """So many list pages in a row without a new post end a list."""
 
     args: CrawlArgs
+    job: Job | None = None
 
     # --- What a platform says -------------------------------------------------------------
 
@@ -137,11 +152,40 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """Headers with which the platform's files are fetched."""
         return {}
 
-    def sign(self, request: Request, cookies: Mapping[str, str]) -> Mapping[str, str]:
-        """Signature headers for *request* (see SigningMiddleware)."""
+    async def open_session(self) -> None:
+        """What has to be asked before the first request (keys, a visitor's cookies).
+
+        Uses :meth:`fetch`; may call :meth:`stop`.
+        """
+
+    async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
+        """The signature of one attempt (see SigningMiddleware)."""
         raise NotImplementedError
 
+    async def renew_signature(self, request: Request, error: PlatformError) -> bool:
+        """Get new keys because *error* may mean that the signature of *request* was refused.
+
+        True if it is worth signing the request anew, once.
+        """
+        return False
+
+    def final_error(self, card: Post, error: Exception) -> Exception:
+        """Why a post could not be had, in words that help: the last error, or a better one."""
+        return error
+
     # --- Start and stop -------------------------------------------------------------------
+
+    def __init__(self, **kwargs: Any) -> None:
+        """Read the arguments, once: an @file may not be readable twice.
+
+        :raises UsageProblem: an argument is wrong, in one line.
+        """
+        Spider.__init__(self)
+        try:
+            self.args = CrawlArgs(**kwargs)
+        except ValidationError as error:
+            raise UsageProblem(explain(error)) from None
+        self.check_arguments(self.args)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -149,11 +193,6 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
         :raises UsageProblem: arguments, cookies or the data folder do not work.
         """
-        try:
-            arguments = CrawlArgs(**kwargs)
-        except ValidationError as error:
-            raise UsageProblem(explain(error)) from None
-        cls.check_arguments(arguments)
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.prepare(crawler.settings)
         return spider
@@ -188,6 +227,9 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         self.cookies = self._load_cookies(settings)
         self._check_cookies()
         check_folder(Path(settings["SAVE_DATA_PATH"]))
+        if settings["JOBDIR"]:
+            self.job = Job(Path(settings["JOBDIR"]), self.args)
+            self.job.check()
         self.post_targets = self._find(self.args.posts, "post")
         self.creator_targets = self._find(self.args.creators, "creator")
         if not (self.args.keywords or self.post_targets or self.creator_targets):
@@ -205,14 +247,16 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         )
 
     def _check_cookies(self) -> None:
-        names = {cookie.name for cookie in self.cookies if cookie.value}
+        now = time.time()
+        names = {cookie.name for cookie in self.cookies if cookie.value and not cookie.expired(now)}
         missing = [name for name in self.required_cookies if name not in names]
         if missing:
             raise UsageProblem(
                 f"{self.name} needs the cookies {' and '.join(self.required_cookies)} of a "
-                f"logged-in browser ({', '.join(missing)} missing): log in at {self.home}, copy "
-                f"the Cookie request header into cookies/{self.name}.txt or into the environment "
-                f"variable {self.name.upper()}_COOKIES (README, 'The first real crawl')"
+                f"logged-in browser ({', '.join(missing)} missing or expired): log in at "
+                f"{self.home}, copy the Cookie request header into cookies/{self.name}.txt or into "
+                f"the environment variable {self.name.upper()}_COOKIES (README, 'The first real "
+                "crawl')"
             )
 
     def _find(self, text: str, expected: Expected) -> list[Target]:
@@ -251,8 +295,27 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         assert self.crawler.engine
         deferred_from_coro(self.crawler.engine.close_spider_async(reason=verdict))
 
+    async def fetch(self, request: Request) -> Any:
+        """What the page function of *request* reads, or None when the crawl is being stopped.
+
+        :raises PlatformError: the attempts are used up, or the answer is a refusal.
+        """
+        assert self.crawler.engine
+        request.meta["awaited"] = True
+        try:
+            response = await self.crawler.engine.download_async(request)
+        except IgnoreRequest:
+            return None
+        return response.meta.get("result")
+
     async def start(self) -> AsyncIterator[Any]:
         """The first requests of every seed; a resumed crawl (JOBDIR) has them already."""
+        try:
+            await self.open_session()
+        except PlatformError as error:
+            self.stop("error", f"no session could be opened: {error}")
+        if self.stopping:
+            return
         state: dict[str, Any] = getattr(self, "state", {})
         if "ledger" in state:
             self.ledger = state["ledger"]
@@ -384,10 +447,11 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         self.logger.info(
             "%s: %d posts on page %d of '%s'", self.name, len(page.posts), taken.pages, taken.value
         )
-        if not page.has_more or not page.posts:
+        taken.idle_pages = 0 if news else taken.idle_pages + 1
+        if not page.has_more or not page.cursor:
             taken.end("the platform has no more")
-        elif not news or not page.cursor or page.cursor == taken.cursor:
-            taken.end("the platform repeats itself")
+        elif taken.idle_pages >= self.idle_pages or page.cursor == taken.cursor:
+            taken.end("the platform repeats itself" if page.posts else "the platform has no more")
         taken.cursor = page.cursor
         yield from self._advance(taken)
 
@@ -498,12 +562,12 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     def post_failed(self, failure: Failure) -> Output:
         kwargs = failure.request.cb_kwargs
         card: Post = kwargs["card"]
-        error = failure.value
         seed = self.ledger.seeds[kwargs["seed"]]
-        fallback = self.post_fallback(card, error, kwargs["attempt"])
+        fallback = self.post_fallback(card, failure.value, kwargs["attempt"])
         if fallback is not None:
             yield self._open(card, kwargs["seed"], fallback, kwargs["attempt"] + 1)
             return
+        error = self.final_error(card, failure.value)
         if isinstance(error, NotFound):
             seed.post_skipped(error.meaning)
             self.logger.info("%s: post %s is not there: %s", self.name, card.post_id, error)

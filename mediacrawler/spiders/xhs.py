@@ -21,7 +21,7 @@ from mediacrawler.items import Post
 from mediacrawler.ledger import Seed
 from mediacrawler.pages import xhs as pages
 from mediacrawler.signing import xhs as signing
-from mediacrawler.spiders.base import PlatformSpider
+from mediacrawler.spiders.base import PlatformSpider, Signature
 from mediacrawler.targets import xhs as targets
 
 if TYPE_CHECKING:
@@ -172,12 +172,17 @@ class XhsSpider(PlatformSpider):
 
     def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
         """The HTML page of a note that the API does not give (3.3), then both once more."""
-        hidden = isinstance(error, AccessDenied) or (
-            isinstance(error, NotFound) and error.code == CODE_NOT_VIEWABLE
-        )
-        if not hidden or attempt >= POST_ATTEMPTS:
+        if not hidden(error) or attempt >= POST_ATTEMPTS:
             return None
         return self.post_request(card) if attempt % 2 == 0 else self._page_request(card)
+
+    def final_error(self, card: Post, error: Exception) -> Exception:
+        """A note without token is refused whatever it is: then the link is at fault (2.3)."""
+        if token_of(card)[0] or not hidden(error):
+            return error
+        return AccessDenied(
+            "the link has no xsec_token; copy it from the address bar of a browser", scope="item"
+        )
 
     def _page_request(self, card: Post) -> Request:
         token, source = token_of(card)
@@ -275,7 +280,7 @@ class XhsSpider(PlatformSpider):
         request.meta.update(page=page, context=context, sign=sign)
         return request
 
-    def sign(self, request: Request, cookies: Mapping[str, str]) -> Mapping[str, str]:
+    async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
         """Fresh headers for one attempt; a refused one is tried in the other format (4.5)."""
         how = dict(request.meta["sign"])
         sign_format, other = how.pop("sign_format", "xys"), how.pop("other_format", None)
@@ -283,7 +288,7 @@ class XhsSpider(PlatformSpider):
             sign_format = other
         parts = urlsplit(request.url)
         rap = how.pop("rap", False)
-        return signing.sign(
+        headers = signing.sign(
             cast("Literal['GET', 'POST']", request.method),
             parts.path,
             cookies,
@@ -295,6 +300,7 @@ class XhsSpider(PlatformSpider):
             now=time.time(),
             rng=self.rng,
         )
+        return Signature(headers)
 
     def _common_header(self, cookies: Mapping[str, str]) -> str:
         """x-s-common, which depends on the cookie a1 only: made once (4.5)."""
@@ -303,6 +309,13 @@ class XhsSpider(PlatformSpider):
             header = signing.common_header(cookies, now=time.time(), rng=self.rng)
             self._common = (a1, header)
         return self._common[1]
+
+
+def hidden(error: Exception) -> bool:
+    """Whether a note may exist although it was not shown: wrong token, soft block (6.2, 6.4)."""
+    if isinstance(error, NotFound):
+        return error.code == CODE_NOT_VIEWABLE
+    return isinstance(error, AccessDenied)
 
 
 def token_of(card: Post) -> tuple[str, str]:
