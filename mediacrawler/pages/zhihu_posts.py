@@ -339,8 +339,8 @@ def _add_video(post: Post, clip: Record) -> None:
 def _thumbnail(clip: Record) -> str | None:
     info = as_record(get(clip, "cover_info"))
     return (
-        as_text(clip.get("thumbnail"))
-        or as_text(info.get("thumbnail"))
+        as_text(info.get("thumbnail"))
+        or as_text(clip.get("thumbnail"))
         or as_text(get(clip, "cover_url"))
     )
 

@@ -1,0 +1,359 @@
+"""Zhihu: how each request is built; answers, articles, videos, pins and questions are posts.
+
+What an answer means is in ``mediacrawler/pages/zhihu.py``, the signature in
+``mediacrawler/signing/zhihu.py``; facts about the wire are cited from docs/platforms/zhihu.md.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote, urlencode, urlsplit
+
+from scrapy import Request
+
+from mediacrawler.exceptions import AccessDenied, BadSignature, UnexpectedResponse
+from mediacrawler.items import Post
+from mediacrawler.ledger import Seed
+from mediacrawler.pages import PostList, PostPage
+from mediacrawler.pages import zhihu as pages
+from mediacrawler.signing import zhihu as signing
+from mediacrawler.spiders.base import Failure, PlatformSpider, Signature
+from mediacrawler.targets import zhihu as targets
+from mediacrawler.targets.zhihu import post_url
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+WEB = "https://www.zhihu.com"
+API = f"{WEB}/api/v4"
+PAGE = 20  # the most that a list gives, whatever is asked (3)
+SEARCH = {
+    "gk_version": "gz-gaokao",
+    "t": "general",
+    "correction": "1",
+    "limit": str(PAGE),
+    "filter_fields": "",
+    "show_all_topics": "0",
+}
+TIME_INTERVALS = (
+    (1, "a_day"),
+    (7, "a_week"),
+    (30, "a_month"),
+    (91, "three_months"),
+    (182, "half_a_year"),
+    (365, "a_year"),
+)  # days, what the search calls them (3.1)
+ANSWER_INCLUDE = (
+    "content,excerpt,paid_info,can_comment,thanks_count,voteup_count,comment_count,visited_count,"
+    "favlists_count,attachment,reaction,ip_info,question.topics,question.author,author.badge_v2"
+)
+ARTICLE_INCLUDE = (
+    "content,topics,paid_info,can_comment,excerpt,thanks_count,voteup_count,comment_count,"
+    "visited_count,favlists_count,ip_info,author.badge_v2"
+)
+QUESTION_INCLUDE = (
+    # detail and topics come first: after author they are dropped (3.2).
+    "detail,topics,excerpt,visit_count,answer_count,voteup_count,comment_count,follower_count,"
+    "created,updated_time,author"
+)
+LIST_INCLUDE = (
+    "data[*].content,excerpt,voteup_count,comment_count,created_time,updated_time,created,updated,"
+    "question,paid_info,attachment"
+)
+MEMBER_INCLUDE = (
+    "url_token,answer_count,articles_count,question_count,pins_count,zvideo_count,columns_count,"
+    "follower_count,following_count,voteup_count,thanked_count,favorited_count,description,"
+    "headline,gender,ip_info,badge_v2,is_privacy_protected"
+)
+INCLUDES = {
+    "answer": ANSWER_INCLUDE,
+    "article": ARTICLE_INCLUDE,
+    "question": QUESTION_INCLUDE,
+    "pin": "topics",
+}
+TABS = {
+    # post_type: a member's lists that can hold such posts (3.7)
+    "all": ("answer", "article", "zvideo", "pin"),
+    "answer": ("answer",),
+    "article": ("article",),
+    "video": ("zvideo", "pin"),
+    "image": ("pin",),
+    "text": ("pin",),
+    "question": ("question",),
+}
+
+
+class ZhihuSpider(PlatformSpider):
+    """Answers, articles, videos, pins, questions, comments and members of Zhihu."""
+
+    name = "zhihu"
+    pages = pages
+    targets = targets
+    home = f"{WEB}/signin"
+    cookie_domain = ".zhihu.com"
+    required_cookies = ("z_c0", "d_c0")
+    sorts: ClassVar = {"general": "", "latest": "created_time", "likes": "upvoted_count"}
+    post_types: ClassVar = {
+        # the search's own word for it; "" where it has none and the cards are sorted out here
+        "all": "",
+        "answer": "answer",
+        "article": "article",
+        "video": "",
+        "image": "",
+        "text": "",
+        "question": "",
+    }
+    personal_extra: ClassVar = frozenset({"column_id", "column_title", "excerpt"})
+    creator_posts_chronological: ClassVar = False  # several lists, one after the other
+    idle_pages: ClassVar = 3  # a search page may hold noise only (3)
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        # Between the download and the cookie jar. The priority is that of a spider, because the
+        # command merges the project's settings in once more.
+        middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
+        settings.set("DOWNLOADER_MIDDLEWARES", {**middlewares, KeepLogin: 710}, "spider")
+
+    def prepare(self, settings: BaseSettings) -> None:
+        self.rng = random.Random()
+        super().prepare(settings)
+        # Signed and sent must be the same bytes: one form, from here on (4).
+        self.cookies = [
+            replace(cookie, value=signing.normal_d_c0(cookie.value))
+            if cookie.name == "d_c0"
+            else cookie
+            for cookie in self.cookies
+        ]
+        self.passes_challenge = any(cookie.name == "__zse_ck" for cookie in self.cookies)
+
+    # --- Lists (3.1, 3.2, 3.7) ------------------------------------------------------------
+
+    def search_start(self, seed: Seed) -> str:
+        """The query of the first page; those of the others come from the platform (3.1)."""
+        offset = (self.args.start_page - 1) * PAGE
+        filters = {
+            "vertical": self.post_types[self.args.post_type],
+            "sort": self.sorts[self.args.sort],
+            "time_interval": time_interval(self.args.since, datetime.now(timezone.utc)),
+        }
+        source = "Filter" if any(filters.values()) else "Normal"
+        query = {**SEARCH, "q": seed.value, "offset": offset, "lc_idx": offset}
+        return urlencode({**query, "search_source": source, **filters})
+
+    def search_request(self, seed: Seed, cursor: str) -> Request:
+        referer = f"{WEB}/search?type=content&q={quote(seed.value)}"
+        return self._get("/search_v3", cursor, "search", {"cursor": cursor}, referer)
+
+    def creator_request(self, seed: Seed) -> Request:
+        query = urlencode({"include": MEMBER_INCLUDE})
+        return self._get(
+            f"/members/{quote(seed.value)}", query, "creator", {"creator_id": seed.value}
+        )
+
+    def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
+        """A page of a member's posts, or of the answers to a question."""
+        if seed.kind == "list":
+            return self._answers_request(seed.context["question_id"], cursor)
+        tab, _, offset = (cursor or f"{self._tabs[0]}:0").partition(":")
+        query = urlencode(
+            {"include": LIST_INCLUDE, "limit": PAGE, "offset": offset, "sort_by": "created"}
+        )
+        path = f"/members/{quote(seed.value)}/{tab}s"
+        return self._get(path, query, "creator_posts", {"cursor": offset, "content_type": tab})
+
+    def _answers_request(self, question_id: str, cursor: str | None) -> Request:
+        """The cursor form, as the page uses it; by time only the offset form sorts (3.2)."""
+        newest = self.args.sort == "latest"
+        order = {"sort_by": "created"} if newest else {"order": "default"}
+        query = cursor or urlencode(
+            {"include": LIST_INCLUDE, "limit": PAGE, "offset": 0, "platform": "desktop", **order}
+        )
+        path = f"/questions/{question_id}/{'answers' if newest else 'feeds'}"
+        return self._get(path, query, "question_answers", {"cursor": query})
+
+    @property
+    def _tabs(self) -> tuple[str, ...]:
+        return TABS[self.args.post_type]
+
+    def _seed_requests(self) -> Iterator[Any]:
+        """A question that was named is a post, and its answers are a list of their own."""
+        yield from super()._seed_requests()
+        for target in self.post_targets:
+            if target.get("content_type") != "question":
+                continue
+            seed = self.ledger.add_seed("list", f"question {target.id}", self.args.max_posts)
+            seed.context = {"question_id": target.id}
+            seed.chronological = self.args.sort == "latest"
+            yield from self._advance(seed)
+
+    def parse_list(self, response: Response, seed: int) -> Iterator[Any]:
+        """A member's lists follow one another in one list of posts (3.7)."""
+        taken = self.ledger.seeds[seed]
+        if taken.kind == "creator" and self._chain(response.meta["result"], taken):
+            taken.idle_pages = -1  # an empty list says nothing about the next one
+        yield from super().parse_list(response, seed)
+
+    def _chain(self, page: PostList, seed: Seed) -> bool:
+        """Let the cursor name the list too; says whether the next page is one of another list."""
+        tabs = self._tabs
+        tab = (seed.cursor or tabs[0]).partition(":")[0]
+        if page.has_more:
+            page.cursor = f"{tab}:{page.cursor}"
+            return False
+        following = tabs[tabs.index(tab) + 1 :]
+        if following:
+            page.has_more, page.cursor = True, f"{following[0]}:0"
+        return bool(following)
+
+    # --- Posts (3.2 to 3.5) ---------------------------------------------------------------
+
+    def post_request(self, card: Post) -> Request:
+        content_type = card.extra["content_type"]
+        include = INCLUDES.get(content_type)
+        query = urlencode({"include": include}) if include else ""
+        context = {"post_id": card.post_id, "content_type": content_type}
+        return self._get(f"/{content_type}s/{card.post_id}", query, "post", context)
+
+    def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
+        """The page of a post that the API refuses (5.10).
+
+        Without the challenge's cookie a page only brings the challenge (6).
+        """
+        refused = isinstance(error, (AccessDenied, BadSignature, UnexpectedResponse))
+        if attempt > 1 or not refused or not self.passes_challenge:
+            return None
+        content_type = card.extra["content_type"]
+        return Request(
+            post_url(content_type, card.post_id, card.extra.get("question_id")),
+            headers={"Referer": f"{WEB}/"},
+            meta={
+                "page": "post",
+                "context": {"post_id": card.post_id, "content_type": content_type},
+            },
+        )
+
+    def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Iterator[Any]:
+        if card.extra.get("promoted"):  # only the search says that a post is an advert (3.1)
+            response.meta["result"].post.extra["promoted"] = True
+        yield from super().parse_post(response, card, seed, attempt)
+
+    def completion_request(self, post: Post) -> Request | None:
+        """The address of a video that is shown in a box of the text, if files are wanted (3.5)."""
+        video_ids = post.extra.get("video_ids")
+        if not video_ids or self.args.media not in ("videos", "all"):
+            return None
+        payload = {
+            "content_id": post.post_id,
+            "content_type_str": post.extra["content_type"],
+            "video_id": video_ids[0],
+            "scene_code": "answer_detail_web",
+            "is_only_video": True,
+        }
+        request = Request(
+            f"{API}/video/play_info?r={video_ids[0]}",
+            method="POST",
+            headers={"Content-Type": "application/json"},
+            body=json.dumps(payload, separators=(",", ":")),
+        )
+        context = {"post": post, "video_id": video_ids[0]}
+        request = self._signed(request, "boxed_video", context, f"{WEB}/")
+        request.headers["x-app-za"] = "OS=webplayer"
+        return request
+
+    def completion_failed(self, failure: Failure) -> Iterator[Any]:
+        """A video without an address is missing; the text is whole all the same."""
+        kwargs = failure.request.cb_kwargs
+        post: Post = kwargs["page"].post
+        self.logger.error("%s: a video of post %s: %s", self.name, post.post_id, failure.value)
+        page = pages.without_video(post, failure.request.meta["context"]["video_id"])
+        yield from self._complete(PostPage(page.post), kwargs["card"], kwargs["seed"])
+
+    def media_headers(self) -> dict[str, str]:
+        """Not asked for, and does no harm (8)."""
+        return {"Referer": f"{WEB}/"}
+
+    # --- Comments (3.8) -------------------------------------------------------------------
+
+    def comments_request(self, post: Post, cursor: str | None) -> Request:
+        content_type = post.extra["content_type"]
+        query = urlencode({"order_by": "score", "limit": PAGE, "offset": cursor or ""})
+        context = {"post_id": post.post_id, "content_type": content_type, "cursor": cursor}
+        path = f"/comment_v5/{content_type}s/{post.post_id}/root_comment"
+        return self._get(path, query, "comments", context)
+
+    def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
+        query = urlencode({"order_by": "ts", "limit": PAGE, "offset": cursor})
+        context = {
+            "post_id": post.post_id,
+            "content_type": post.extra["content_type"],
+            "root_id": root_id,
+            "cursor": cursor,
+        }
+        path = f"/comment_v5/comment/{root_id}/child_comment"
+        return self._get(path, query, "replies", context)
+
+    # --- Building and signing (3, 4) ------------------------------------------------------
+
+    def _get(
+        self, path: str, query: str, page: str, context: dict[str, Any], referer: str = f"{WEB}/"
+    ) -> Request:
+        url = f"{API}{path}?{query}" if query else f"{API}{path}"
+        return self._signed(Request(url), page, context, referer)
+
+    def _signed(
+        self, request: Request, page: str, context: dict[str, Any], referer: str
+    ) -> Request:
+        request.headers.update(
+            {
+                "Accept": "application/json, text/plain, */*",
+                "Accept-Language": "zh-CN,zh;q=0.9",
+                "Referer": referer,
+                "x-api-version": "3.0.91",
+                "x-requested-with": "fetch",
+            }
+        )
+        request.meta.update(page=page, context=context, sign=True)
+        return request
+
+    async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
+        """Signed is what is sent: the URL as Scrapy has escaped it, the cookie, the body (4)."""
+        target = request.url.partition(urlsplit(request.url).netloc)[2]
+        first_byte = self.rng.choice(signing.FIRST_BYTES)
+        headers = signing.headers(target, cookies.get("d_c0"), request.body, first_byte=first_byte)
+        return Signature(headers)
+
+
+class KeepLogin:
+    """Takes blank values of the login's cookies out of answers, before the cookie jar sees them.
+
+    The site sends such headers now and then; a browser that obeys them is logged out (1).
+    """
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        lines = response.headers.getlist("Set-Cookie")
+        kept = [line for line in lines if not self._blanks(line)]
+        if len(kept) != len(lines):
+            response.headers.setlist("Set-Cookie", kept)
+        return response
+
+    @staticmethod
+    def _blanks(line: bytes) -> bool:
+        name, _, value = line.decode("latin-1").partition(";")[0].partition("=")
+        return name.strip() in ZhihuSpider.required_cookies and not value.strip(' "')
+
+
+def time_interval(since: datetime | None, now: datetime) -> str:
+    """The narrowest time filter that still contains everything since *since* (3.1)."""
+    if since is None:
+        return ""
+    for days, word in TIME_INTERVALS:
+        if now - since <= timedelta(days=days):
+            return word
+    return ""
