@@ -150,7 +150,7 @@ class PartialFile:
             return False
         if match[3] != b"*" and int(match[2]) + 1 != int(match[3]):
             return False
-        return etag is None or etag == self._validator_path.read_bytes()
+        return not self.size() or etag is None or etag == self._validator_path.read_bytes()
 
     def discard(self) -> None:
         """Forget what was downloaded."""

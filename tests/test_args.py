@@ -255,7 +255,7 @@ def test_what_scrapyd_adds_is_not_for_the_crawl():
         ({"max_posts": "many"}, ["max_posts", "'many'", "whole number"]),
         ({"max_posts": ""}, ["max_posts", "''", "whole number"]),
         ({"max_posts": "1.5"}, ["max_posts", "'1.5'", "whole number"]),
-        ({"max_posts": "-1"}, ["max_posts", "'-1'", "greater than or equal to 1"]),
+        ({"max_posts": "-1"}, ["max_posts", "'-1'", "greater than or equal to 0"]),
         ({"max_comments": "-1"}, ["max_comments", "'-1'", "greater than or equal to 0"]),
         ({"max_comments": "none"}, ["max_comments", "'none'", "whole number"]),
         ({"max_replies": "-1"}, ["max_replies", "'-1'"]),

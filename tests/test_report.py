@@ -9,7 +9,7 @@ import pytest
 from mediacrawler import report
 from mediacrawler.items import Post
 from mediacrawler.ledger import Gap, Ledger, Seed
-from mediacrawler.report import EXIT_CODES, Ending, judge, media_counts, summary
+from mediacrawler.report import EXIT_CODES, Ending, judge, summary
 
 FINISHED = Ending("finished")
 
@@ -58,7 +58,7 @@ GAP = Gap("p1", None, "c1", "HTTP 500")
             {},
             FINISHED,
             "partial",
-            "the list of '露营' failed",
+            "1 searches or lists failed",
         ),
         (ledger(good(), creators_failed={"u": "x"}), {}, FINISHED, "partial", "1 creators failed"),
         (ledger(good(), gaps=[GAP, GAP]), {}, FINISHED, "partial", "comments of 1 posts"),
@@ -86,7 +86,7 @@ GAP = Gap("p1", None, "c1", "HTTP 500")
             {},
             FINISHED,
             "error",
-            "nothing could be collected: the list",
+            "nothing could be collected: 1 searches or lists failed",
         ),
         (ledger(seed(ended=None)), {}, Ending("shutdown"), "error", "stopped early (shutdown)"),
         (ledger(not_understood=["?"]), {}, FINISHED, "error", "1 inputs"),
@@ -105,7 +105,8 @@ GAP = Gap("p1", None, "c1", "HTTP 500")
     ],
 )
 def test_there_is_one_verdict_with_its_reason(crawled, media, ending, verdict, reason):
-    found, why = judge(crawled, media, ending)
+    crawled.media.update(media)
+    found, why = judge(crawled, ending)
     assert found == verdict
     assert reason in why
     assert "\n" not in why
@@ -114,7 +115,7 @@ def test_there_is_one_verdict_with_its_reason(crawled, media, ending, verdict, r
 def test_an_interrupted_comment_walk_makes_the_crawl_partial():
     crawled = ledger(good())
     crawled.start_walk(Post("xhs", "p"), None, None)
-    assert judge(crawled, {}, FINISHED)[0] == "partial"
+    assert judge(crawled, FINISHED)[0] == "partial"
 
 
 def test_exit_codes_tell_the_verdicts_apart_for_cron():
@@ -135,9 +136,6 @@ STATS = {
     "retry/max_reached": 1,
     "backoff/paused_seconds": 12.3456,
     "backoff/delayed_seconds": 2,
-    "media/downloaded": 5,
-    "media/failed": 1,
-    "media/bytes": 7_340_032,
     "item_scraped_count": 30,
 }
 
@@ -172,6 +170,7 @@ def rich_ledger():
     crawled.creators_failed["u2"] = "HTTP 500"
     crawled.creators_skipped["not_found"] += 1
     crawled.not_understood.append("garbage")
+    crawled.media.update(downloaded=5, failed=1, bytes=7_340_032)
     crawled.gaps.append(GAP)
     crawled.start_walk(Post("xhs", "p2"), None, None).cursor = "c9"
     return crawled
@@ -254,13 +253,6 @@ def test_no_secret_is_among_the_settings_that_are_shown():
         assert not any(word in name for word in ("COOKIE", "TOKEN", "PASSWORD", "KEY", "PROXY"))
 
 
-def test_media_are_counted_from_their_own_stats_only():
-    assert media_counts({"media/gone": 2, "mediax/gone": 1, "other/media/gone": 1}) == {"gone": 2}
-
-
-# --- The summary --------------------------------------------------------------------------------
-
-
 def test_the_summary_is_for_the_person_who_ran_the_crawl():
     lines = summary(built(rich_ledger()))
     assert lines[0] == (
@@ -279,3 +271,20 @@ def test_the_summary_of_a_crawl_without_limit_or_files_leaves_out_what_there_is_
     assert lines[0] == "keyword '露营': 7 of all posts; the platform has no more"
     assert not any(line.startswith("files:") for line in lines)
     assert lines[-1] == "verdict: complete - everything that was asked for and is there"
+
+
+def test_creators_have_their_pseudonyms_in_the_report_too():
+    content = report.build(
+        platform="xhs",
+        arguments={},
+        settings={},
+        ledger=rich_ledger(),
+        stats=STATS,
+        ending=FINISHED,
+        started=datetime(2026, 1, 31, 8, tzinfo=timezone.utc),
+        finished=datetime(2026, 1, 31, 8, 5, tzinfo=timezone.utc),
+        person=lambda person_id: f"<{len(person_id)}>",
+    )
+    assert [entry["value"] for entry in content["seeds"]] == ["露营", "<4>", "徒步"]
+    assert content["creators"]["failed"] == {"<2>": "HTTP 500"}
+    assert "5c0d" not in content["reason"]
