@@ -129,6 +129,16 @@ class Creator:
 Item = Post | Comment | Creator
 
 
+def post_key(post: Post) -> str:
+    """What tells a post from all others of its platform.
+
+    That is its id, except where ids are unique only within a kind of content; such platforms
+    name the kind in ``extra["content_type"]``.
+    """
+    kind = post.extra.get("content_type")
+    return f"{kind}-{post.post_id}" if kind else post.post_id
+
+
 def iso_utc(moment: datetime) -> str:
     """``2025-10-19T13:38:07Z``; milliseconds only where there are any (``07.354Z``)."""
     precision = "milliseconds" if moment.microsecond else "seconds"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mediacrawler.items import Comment, Post
+from mediacrawler.items import Comment, Post, post_key
 from mediacrawler.pages import CommentPage
 
 SeedKind = Literal["keyword", "creator", "posts", "list"]
@@ -74,12 +74,13 @@ class Seed:
         self._claimed = claimed
         news = False
         for card in cards:
-            if card.post_id in self._seen:
+            key = post_key(card)
+            if key in self._seen:
                 self.duplicates += 1
                 continue
             news = True
-            self._seen.add(card.post_id)
-            if card.post_id in claimed:
+            self._seen.add(key)
+            if key in claimed:
                 self.duplicates += 1
                 continue
             self.found += 1
@@ -95,11 +96,12 @@ class Seed:
         cards: list[Post] = []
         while self._waiting and _room(self.wanted, self.saved + self.opening):
             card = self._waiting.popleft()
-            if card.post_id in self._claimed:  # another seed was faster
+            key = post_key(card)
+            if key in self._claimed:  # another seed was faster
                 self.found -= 1
                 self.duplicates += 1
                 continue
-            self._claimed.add(card.post_id)
+            self._claimed.add(key)
             cards.append(card)
             self.opening += 1
         return cards
@@ -302,13 +304,13 @@ class Ledger:
     def start_walk(self, post: Post, wanted: int | None, replies_wanted: int | None) -> CommentWalk:
         """Begin to collect the comments of *post*."""
         walk = CommentWalk(post, wanted, replies_wanted, paging=True)
-        self.walks[post.post_id] = walk
+        self.walks[post_key(post)] = walk
         return walk
 
     def close_walk(self, walk: CommentWalk) -> None:
         """Forget a finished walk (its ids would pile up); the gaps stay on record."""
         self.gaps.extend(walk.gaps)
-        del self.walks[walk.post.post_id]
+        del self.walks[post_key(walk.post)]
 
     def open_gaps(self) -> list[Gap]:
         """All gaps, with those of walks that a stop has cut off."""

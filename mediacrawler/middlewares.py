@@ -365,6 +365,33 @@ class SessionMiddleware:
             request.meta["cookiejar"] = spider.name
 
 
+class KeepLoginMiddleware:
+    """Takes blank values of the login's cookies out of answers, before the cookie jar sees them.
+
+    Some sites send such headers now and then; who obeys them is logged out.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        lines = response.headers.getlist("Set-Cookie")
+        kept = [line for line in lines if not self._blanks(line)]
+        if len(kept) != len(lines):
+            response.headers.setlist("Set-Cookie", kept)
+        return response
+
+    def _blanks(self, line: bytes) -> bool:
+        spider: Any = self.crawler.spider
+        name, _, value = line.decode("latin-1").partition(";")[0].partition("=")
+        return name.strip() in spider.required_cookies and not value.strip(' "')
+
+
 class SigningMiddleware:
     """Signs each attempt anew, from the very bytes and cookies that are about to be sent.
 

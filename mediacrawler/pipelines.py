@@ -17,7 +17,7 @@ from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
 from mediacrawler.exceptions import PlatformError, UsageProblem
 from mediacrawler.feeds import stop_on_disk_error
 from mediacrawler.handlers import PartialFile, StreamWriteError
-from mediacrawler.items import Comment, Item, Media, MediaKind, MediaStatus, Post
+from mediacrawler.items import Comment, Item, Media, MediaKind, MediaStatus, Post, post_key
 from mediacrawler.media import MediaFolder, file_type, fill, is_text
 from mediacrawler.middlewares import require_platform_spider
 from mediacrawler.privacy import Anonymizer, load_key
@@ -88,15 +88,15 @@ class DuplicatesPipeline:
     def process_item(self, item: Item) -> Item:
         key = f"{type(item).__name__[:2]}{item_id(item)}"
         if key in self._seen:
-            raise DropItem(f"duplicate {type(item).__name__.lower()} {item_id(item)}")
+            raise DropItem(f"duplicate {type(item).__name__.lower()} {item_id(item)}", "DEBUG")
         self._seen.add(key)
         return item
 
 
 def item_id(item: Item) -> str:
-    """The id of a record, whatever its kind."""
+    """What tells a record from all others of its kind and platform."""
     if isinstance(item, Post):
-        return item.post_id
+        return item.post_id and post_key(item)
     return item.comment_id if isinstance(item, Comment) else item.creator_id
 
 
@@ -128,7 +128,7 @@ class MediaPipeline:
 
     async def process_item(self, item: Item) -> Item:
         if isinstance(item, Post):
-            folder = MediaFolder(self.root, item.platform, item.post_id)
+            folder = MediaFolder(self.root, item.platform, post_key(item))
             fresh = FreshAddresses(self, item)
             await asyncio.gather(
                 *(

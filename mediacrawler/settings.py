@@ -56,6 +56,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "mediacrawler.middlewares.BackoffMiddleware": 550,
     "mediacrawler.middlewares.SessionMiddleware": 560,
+    "mediacrawler.middlewares.KeepLoginMiddleware": 710,
     # CookiesMiddleware stands at 700; signing reads the cookies that will be sent.
     "mediacrawler.middlewares.SigningMiddleware": 720,
 }

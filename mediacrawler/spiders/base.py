@@ -27,7 +27,7 @@ from twisted.python.failure import Failure as TwistedFailure
 from mediacrawler.args import CrawlArgs, explain
 from mediacrawler.cookies import Cookie, load_cookies
 from mediacrawler.exceptions import NotFound, PlatformError, UsageProblem
-from mediacrawler.items import Comment, Creator, Post
+from mediacrawler.items import Comment, Creator, Post, post_key
 from mediacrawler.job import Job
 from mediacrawler.ledger import CommentWalk, Ledger, Seed
 from mediacrawler.pages import CommentPage, PostList, PostPage
@@ -87,6 +87,8 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     """The `post_type` values that the platform has, with its own words for them."""
     personal_extra: ClassVar[frozenset[str]] = frozenset()
     """Keys of `extra` that tell who somebody is; left out while ANONYMIZE is on."""
+    card_extra: ClassVar[tuple[str, ...]] = ("is_pinned",)
+    """Keys of `extra` that only lists tell: carried over to the whole post."""
     creator_posts_chronological: ClassVar[bool] = True
     """A creator's list runs from new to old (pinned posts aside)."""
     idle_pages: ClassVar[int] = 1
@@ -525,8 +527,9 @@ class PlatformSpider(Args[CrawlArgs], Spider):
                 taken.end("dates")
             yield from self._advance(taken)
             return
-        if card.extra.get("is_pinned"):
-            post.extra["is_pinned"] = True
+        for name in self.card_extra:
+            if name in card.extra:
+                post.extra.setdefault(name, card.extra[name])
         taken.post_saved()
         yield from self._start_comments(post)
         yield from self._advance(taken)
@@ -594,7 +597,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             self.parse_comments,
             self.comments_failed,
             COMMENT_PRIORITY,
-            post_id=walk.post.post_id,
+            walk=post_key(walk.post),
         )
 
     def _replies_page(self, walk: CommentWalk, root_id: str) -> Request:
@@ -603,30 +606,30 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             self.parse_replies,
             self.comments_failed,
             COMMENT_PRIORITY,
-            post_id=walk.post.post_id,
+            walk=post_key(walk.post),
             root_id=root_id,
         )
 
-    def parse_comments(self, response: Response, post_id: str) -> Output:
+    def parse_comments(self, response: Response, walk: str) -> Output:
         page: CommentPage = response.meta["result"]
-        walk = self.ledger.walks[post_id]
-        known = set(walk.threads)
-        kept = walk.take(page)
-        if walk.cursor:
-            yield self._comments_page(walk)
+        taken = self.ledger.walks[walk]
+        known = set(taken.threads)
+        kept = taken.take(page)
+        if taken.cursor:
+            yield self._comments_page(taken)
         else:
-            walk.end()
-        for root_id in walk.threads:
+            taken.end()
+        for root_id in taken.threads:
             if root_id not in known:
-                yield self._replies_page(walk, root_id)
-        yield from self._comments(walk, kept)
+                yield self._replies_page(taken, root_id)
+        yield from self._comments(taken, kept)
 
-    def parse_replies(self, response: Response, post_id: str, root_id: str) -> Output:
-        walk = self.ledger.walks[post_id]
-        kept = walk.take_replies(root_id, response.meta["result"])
-        if root_id in walk.threads:
-            yield self._replies_page(walk, root_id)
-        yield from self._comments(walk, kept)
+    def parse_replies(self, response: Response, walk: str, root_id: str) -> Output:
+        taken = self.ledger.walks[walk]
+        kept = taken.take_replies(root_id, response.meta["result"])
+        if root_id in taken.threads:
+            yield self._replies_page(taken, root_id)
+        yield from self._comments(taken, kept)
 
     def _comments(self, walk: CommentWalk, comments: list[Comment]) -> Output:
         if walk.finished:
@@ -641,7 +644,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     def comments_failed(self, failure: Failure) -> Output:
         kwargs = failure.request.cb_kwargs
-        walk = self.ledger.walks[kwargs["post_id"]]
+        walk = self.ledger.walks[kwargs["walk"]]
         error = failure.value
         if isinstance(error, NotFound):  # closed by the author, or gone with the post
             walk.end(kwargs.get("root_id"))
@@ -649,7 +652,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         else:
             walk.fail(str(error), kwargs.get("root_id"))
             self.logger.error(
-                "%s: comments of post %s are incomplete: %s", self.name, kwargs["post_id"], error
+                "%s: comments of post %s are incomplete: %s", self.name, walk.post.post_id, error
             )
         yield from self._comments(walk, [])
 

@@ -74,6 +74,7 @@ class BilibiliSpider(PlatformSpider):
     }
     post_types: ClassVar = dict.fromkeys(("all", "video", "image", "text", "article", "live"))
     personal_extra: ClassVar = frozenset({"staff", "live_room_id"})
+    idle_pages: ClassVar = 3  # ranking moves: a page of known videos is not the end (3.2)
 
     @classmethod
     def check_arguments(cls, arguments: CrawlArgs) -> None:
@@ -388,15 +389,15 @@ class BilibiliSpider(PlatformSpider):
         self.logger.error("%s: files of post %s: %s", self.name, post.post_id, failure.value)
         yield from self._complete(page, kwargs["card"], kwargs["seed"])
 
-    def parse_comments(self, response: Response, post_id: str) -> Output:
+    def parse_comments(self, response: Response, walk: str) -> Output:
         page: pages.BilibiliComments = response.meta["result"]
-        walk = self.ledger.walks[post_id]
+        taken = self.ledger.walks[walk]
         roots = sum(1 for comment in page.comments if comment.root_id is None)
-        short = walk.wanted is None or walk.collected + roots < walk.wanted
+        short = taken.wanted is None or taken.collected + roots < taken.wanted
         if page.cut_short and not self.logged_in and short:
             why = f"without a login only {roots} of {page.total or 'many'} are shown"
-            walk.gaps.append(Gap(post_id, None, None, why))
-        yield from super().parse_comments(response, post_id)
+            taken.gaps.append(Gap(taken.post.post_id, None, None, why))
+        yield from super().parse_comments(response, walk)
 
     def comments_failed(self, failure: Failure) -> Output:
         """Closed comments are no gap: there is nothing to be had (6)."""

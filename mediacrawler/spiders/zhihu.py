@@ -110,16 +110,9 @@ class ZhihuSpider(PlatformSpider):
         "question": "",
     }
     personal_extra: ClassVar = frozenset({"column_id", "column_title", "excerpt"})
+    card_extra: ClassVar = ("is_pinned", "promoted")  # only the search marks adverts (3.1)
     creator_posts_chronological: ClassVar = False  # several lists, one after the other
     idle_pages: ClassVar = 3  # a search page may hold noise only (3)
-
-    @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        super().update_settings(settings)
-        # Between the download and the cookie jar. The priority is that of a spider, because the
-        # command merges the project's settings in once more.
-        middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
-        settings.set("DOWNLOADER_MIDDLEWARES", {**middlewares, KeepLogin: 710}, "spider")
 
     def prepare(self, settings: BaseSettings) -> None:
         self.rng = random.Random()
@@ -194,23 +187,22 @@ class ZhihuSpider(PlatformSpider):
             yield from self._advance(seed)
 
     def parse_list(self, response: Response, seed: int) -> Iterator[Any]:
-        """A member's lists follow one another in one list of posts (3.7)."""
+        """A member's lists follow one another."""
         taken = self.ledger.seeds[seed]
-        if taken.kind == "creator" and self._chain(response.meta["result"], taken):
-            taken.idle_pages = -1  # an empty list says nothing about the next one
+        if taken.kind == "creator":
+            self._chain(response.meta["result"], taken)
         yield from super().parse_list(response, seed)
 
-    def _chain(self, page: PostList, seed: Seed) -> bool:
-        """Let the cursor name the list too; says whether the next page is one of another list."""
+    def _chain(self, page: PostList, seed: Seed) -> None:
+        """Let the cursor name the list too, and let the next list follow the last page."""
         tabs = self._tabs
         tab = (seed.cursor or tabs[0]).partition(":")[0]
+        following = tabs[tabs.index(tab) + 1 :]
         if page.has_more:
             page.cursor = f"{tab}:{page.cursor}"
-            return False
-        following = tabs[tabs.index(tab) + 1 :]
-        if following:
+        elif following:
             page.has_more, page.cursor = True, f"{following[0]}:0"
-        return bool(following)
+            seed.idle_pages = -1  # whatever this page brought, the next list is another one
 
     # --- Posts (3.2 to 3.5) ---------------------------------------------------------------
 
@@ -238,11 +230,6 @@ class ZhihuSpider(PlatformSpider):
                 "context": {"post_id": card.post_id, "content_type": content_type},
             },
         )
-
-    def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Iterator[Any]:
-        if card.extra.get("promoted"):  # only the search says that a post is an advert (3.1)
-            response.meta["result"].post.extra["promoted"] = True
-        yield from super().parse_post(response, card, seed, attempt)
 
     def completion_request(self, post: Post) -> Request | None:
         """The address of a video that is shown in a box of the text, if files are wanted (3.5)."""
@@ -328,25 +315,6 @@ class ZhihuSpider(PlatformSpider):
         first_byte = self.rng.choice(signing.FIRST_BYTES)
         headers = signing.headers(target, cookies.get("d_c0"), request.body, first_byte=first_byte)
         return Signature(headers)
-
-
-class KeepLogin:
-    """Takes blank values of the login's cookies out of answers, before the cookie jar sees them.
-
-    The site sends such headers now and then; a browser that obeys them is logged out (1).
-    """
-
-    def process_response(self, request: Request, response: Response) -> Response:
-        lines = response.headers.getlist("Set-Cookie")
-        kept = [line for line in lines if not self._blanks(line)]
-        if len(kept) != len(lines):
-            response.headers.setlist("Set-Cookie", kept)
-        return response
-
-    @staticmethod
-    def _blanks(line: bytes) -> bool:
-        name, _, value = line.decode("latin-1").partition(";")[0].partition("=")
-        return name.strip() in ZhihuSpider.required_cookies and not value.strip(' "')
 
 
 def time_interval(since: datetime | None, now: datetime) -> str:
