@@ -1,0 +1,1 @@
+"""What the crawler costs, measured against the sandbox: ``python -m benchmarks``."""
