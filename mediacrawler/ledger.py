@@ -291,6 +291,8 @@ class Ledger:
     creators: int = 0
     creators_skipped: Counter[str] = field(default_factory=Counter)
     creators_failed: dict[str, str] = field(default_factory=dict)
+    unreadable: int = 0
+    """Rows of lists that are no records; the rest of their pages was kept."""
     media: Counter[str] = field(default_factory=Counter)
     """Files by status, and "bytes"."""
     not_understood: list[str] = field(default_factory=list)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from mediacrawler.pages import PostPage
     from mediacrawler.spiders.base import PlatformSpider
 
 logger = logging.getLogger(__name__)
@@ -187,12 +186,12 @@ class MediaPipeline:
         """Fetch one address; gives None, or why there is no file."""
         folder.path.mkdir(parents=True, exist_ok=True)
         part = folder.part(position)
-        request = Request(
-            url,
-            headers=self.spider.media_headers(),
-            meta={"stream_to": str(part), "anonymous": True, "awaited": True},
-            dont_filter=True,
-        )
+        meta: dict[str, Any] = {"anonymous": True, "awaited": True}
+        headers = self.spider.media_headers()
+        if media.kind != "subtitle":  # those are small, and may come compressed
+            meta["stream_to"] = str(part)
+            headers["Accept-Encoding"] = "identity"
+        request = Request(url, headers=headers, meta=meta, dont_filter=True)
         assert self.crawler.engine
         try:
             response: Response = await self.crawler.engine.download_async(request)
@@ -202,10 +201,10 @@ class MediaPipeline:
             return str(error) or type(error).__name__
         if response.status not in (200, 206):
             return f"HTTP {response.status}"
-        head = await asyncio.to_thread(read_head, part)
-        extension = file_type(head) or (None if is_text(head) else media.ext)
         if media.kind == "subtitle":
-            extension = media.ext
+            await asyncio.to_thread(part.write_bytes, response.body)
+        head = await asyncio.to_thread(read_head, part)
+        extension = extension_of(media, head)
         if extension is None or not head:
             PartialFile(part).discard()
             return "not a media file"
@@ -252,7 +251,7 @@ class FreshAddresses:
         spider = self._pipeline.spider
         self._pipeline.crawler.stats.inc_value("posts/read_again")
         try:
-            page: PostPage | None = await spider.fetch(spider.post_request(self._post))
+            page = await spider.read_post(self._post)
         except PlatformError as error:
             logger.info("%s: post %s: no new addresses: %s", *self._name(), error)
             return []
@@ -260,6 +259,16 @@ class FreshAddresses:
 
     def _name(self) -> tuple[str, str]:
         return self._post.platform, self._post.post_id
+
+
+def extension_of(media: Media, head: bytes) -> str | None:
+    """What a file is by its first bytes; None where it cannot be what was asked for."""
+    if media.kind == "subtitle":
+        return media.ext
+    extension = file_type(head)
+    if extension == "mp4" and media.kind == "audio":
+        return "m4a"
+    return extension or (None if is_text(head) else media.ext)
 
 
 def addresses(media: Media) -> list[str]:

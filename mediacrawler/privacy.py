@@ -108,7 +108,7 @@ class Anonymizer:
                 item.url = None
         for media in item.media:
             if media.url and (media.identifying or _tells(media.url, ids)):
-                media.fetch_url, media.url = media.url, None
+                media.fetch_url, media.url = media.fetch_url or media.url, None
 
     def _other_people(self, item: Post | Comment) -> None:
         extra = item.extra

@@ -100,6 +100,8 @@ def _problems(ledger: Ledger, ending: Ending) -> Iterable[str]:
         yield f"{missing} files are missing"
     if ledger.not_understood:
         yield f"{len(ledger.not_understood)} inputs were not understood"
+    if ledger.unreadable:
+        yield f"{ledger.unreadable} rows of lists could not be read"
     if ending.unhandled_errors:
         yield f"{ending.unhandled_errors} records or answers could not be processed"
 
@@ -150,6 +152,7 @@ def build(
             "failed": {person(key): why for key, why in ledger.creators_failed.items()},
         },
         "media": dict(ledger.media),
+        "unreadable": ledger.unreadable,
         "not_understood": list(ledger.not_understood),
         "requests": {
             "sent": stats.get("downloader/request_count", 0),

@@ -48,6 +48,10 @@ XHS_REGION = "cn"  # cn: xiaohongshu.com, rednote: the international twin rednot
 XHS_SEARCH_API = "v2"  # v2: so.xiaohongshu.com, v1: edith.xiaohongshu.com
 XHS_VIDEO_CODEC = None  # h264, h265 or av1: preferred where there is a choice; None: the best
 
+BILIBILI_MAX_QUALITY = 127  # the best; 80: 1080p, 64: 720p, 32: 480p, 16: 360p
+BILIBILI_SUBTITLES = False  # subtitle files of videos (with a login)
+BILIBILI_DANMAKU = False  # danmaku files of videos (needs ANONYMIZE=False)
+
 # --- Scrapy parts that the project replaces or arranges -----------------------------------
 DOWNLOADER_MIDDLEWARES = {
     # Answers are judged by what they mean, in one place; redirects are judged, not followed.

@@ -40,6 +40,8 @@ class PostList:
     has_more: bool
     cursor: str | None = None
     related: list[Post] = field(default_factory=list)
+    unreadable: int = 0
+    """Rows that should be posts and cannot be read."""
 
 
 @dataclass(slots=True)
@@ -62,3 +64,5 @@ class CommentPage:
     has_more: bool
     cursor: str | None = None
     more_replies: dict[str, str] = field(default_factory=dict)
+    unreadable: int = 0
+    """Rows that should be comments and cannot be read."""

@@ -108,7 +108,6 @@ class BilibiliPosts(PostList):
 
     total: int | None = None
     skipped: int = 0
-    unreadable: int = 0
     originals: list[Post] = field(default_factory=list)
     collections: list[str] = field(default_factory=list)
 
@@ -134,7 +133,6 @@ class BilibiliComments(CommentPage):
 
     total: int | None = None
     cut_short: bool = False
-    unreadable: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ def post_record(
         post_id,
         post_type=post_type,
         url=post_url(post_id, bid, author.id),
-        title=_title(page, post_type),
+        title=_title(page, post_type, author.name),
         text=words.text,
         author_id=author.id,
         author_name=author.name,
@@ -188,10 +188,13 @@ def valued(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if value is not None and value != []}
 
 
-def _title(page: dict[str, Any], post_type: PostType) -> str | None:
+def _title(page: dict[str, Any], post_type: PostType, author_name: str | None) -> str | None:
+    """The title that somebody gave; the site's own words in its place ("X的微博视频") are none."""
     if post_type not in ("video", "article", "live"):
         return None
-    return as_text(page.get("title")) or as_text(page.get("page_title"))
+    title = as_text(page.get("title")) or as_text(page.get("page_title"))
+    given = title and author_name and title.removeprefix(author_name)
+    return None if given in ("的微博视频", "的直播") else title
 
 
 def _views(blog: dict[str, Any], page: dict[str, Any]) -> int | None:

@@ -310,6 +310,16 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             return None
         return response.meta.get("result")
 
+    async def read_post(self, post: Post) -> PostPage | None:
+        """A post read once more, with all that completes it; None when the crawl is stopping.
+
+        :raises PlatformError: it cannot be had any more.
+        """
+        page: PostPage | None = await self.fetch(self.post_request(post))
+        while page and (request := self.completion_request(page.post)) is not None:
+            page = await self.fetch(request)
+        return page
+
     async def start(self) -> AsyncIterator[Any]:
         """The first requests of every seed; a resumed crawl (JOBDIR) has them already."""
         try:
@@ -446,6 +456,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         taken.listing = False
         taken.pages += 1
         news = taken.offer(page.posts, self.ledger.claimed, self._unwanted)
+        self._count_unreadable(page.unreadable, f"'{taken.value}'")
         self.logger.info(
             "%s: %d posts on page %d of '%s'", self.name, len(page.posts), taken.pages, taken.value
         )
@@ -469,6 +480,11 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             seed.end("list failed")
             self.logger.error("%s: the list of '%s' failed: %s", self.name, seed.value, error)
         yield from self._advance(seed)
+
+    def _count_unreadable(self, number: int, where: str) -> None:
+        if number:
+            self.ledger.unreadable += number
+            self.logger.error("%s: %d records of %s cannot be read", self.name, number, where)
 
     def _unwanted(self, card: Post) -> str | None:
         """Why a card need not be opened, as far as it tells."""
@@ -614,6 +630,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         page: CommentPage = response.meta["result"]
         taken = self.ledger.walks[walk]
         known = set(taken.threads)
+        self._count_unreadable(page.unreadable, f"the comments of {taken.post.post_id}")
         kept = taken.take(page)
         if taken.cursor:
             yield self._comments_page(taken)

@@ -87,9 +87,9 @@ class BilibiliSpider(PlatformSpider):
 
     def prepare(self, settings: BaseSettings) -> None:
         self.logged_in = False
-        self.max_quality = settings.getint("BILIBILI_MAX_QUALITY", 127)
-        self.wants_subtitles = settings.getbool("BILIBILI_SUBTITLES", False)
-        self.wants_danmaku = settings.getbool("BILIBILI_DANMAKU", False)
+        self.max_quality = settings.getint("BILIBILI_MAX_QUALITY")
+        self.wants_subtitles = settings.getbool("BILIBILI_SUBTITLES")
+        self.wants_danmaku = settings.getbool("BILIBILI_DANMAKU")
         if self.wants_danmaku and settings.getbool("ANONYMIZE"):
             raise UsageProblem(
                 "BILIBILI_DANMAKU needs ANONYMIZE=False: danmaku files name their authors by a "

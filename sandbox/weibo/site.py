@@ -479,7 +479,7 @@ class Weibo(Platform):
         if not post.outline.roots:
             return json_reply({"ok": 0, "msg": "还没有人评论哦~快来抢沙发!"})
         by_time = cursor in ("", "0") and kind == "1"
-        start, by_time = self._read_cursor(post, cursor, kind, by_time)
+        start, by_time = self.read_cursor(post, cursor, kind, by_time)
         return json_reply({"ok": 1, "data": self.comment_data(post, start, by_time)})
 
     def comment_data(self, post: Post, start: int, by_time: bool) -> Json:
@@ -510,7 +510,7 @@ class Weibo(Platform):
         mark = number("cursor", post.mid) & 0xFFFF_FFFF
         return _CURSORS.do(mark << 16 | by_time << 15 | offset & 0x7FFF) + 10**14
 
-    def _read_cursor(
+    def read_cursor(
         self, post: Post, cursor: str, kind: str | None, by_time: bool
     ) -> tuple[int, bool]:
         """Where to go on; on the mobile site a cursor without its type begins anew (3.10)."""
@@ -691,7 +691,7 @@ class Weibo(Platform):
         if post.bulletin == 1 and call.params.get("is_show_bulletin") not in (None, "1"):
             return json_reply(_desktop_comments([], 0, 0))  # a wrong value gives nothing (3.11)
         by_time = call.params.get("flow") == "1"
-        start, by_time = self._read_cursor(post, cursor, None, by_time)
+        start, by_time = self.read_cursor(post, cursor, None, by_time)
         order: Sequence[int] = range(min(post.outline.roots, HOT_CAP))
         if by_time:
             order = self.world.by_time(post)
@@ -1082,16 +1082,16 @@ def _fault_kinds(site: Weibo) -> dict[str, Callable[[Call, Args, Answer], Reply]
 
 
 def _repeated(site: Weibo, call: Call) -> Reply | None:
-    """The first page of comments once more, with the same cursor as before."""
-    cursor = call.params.get("max_id", "")
+    """The page of comments that the client already has, with the same cursor as before."""
+    cursor, kind = call.params.get("max_id", ""), call.params.get("max_id_type", "0")
     if call.path != "/comments/hotflow" or cursor in ("", "0"):
         return None
     post = site.world.post(call.params.get("mid", ""))
     if post is None:
         return None
-    data = site.comment_data(post, 0, False)
-    data |= {"max_id": cursor, "max_id_type": int(call.params.get("max_id_type") or 0)}
-    return json_reply({"ok": 1, "data": data})
+    start, by_time = site.read_cursor(post, cursor, None, False)
+    data = site.comment_data(post, max(0, start - COMMENT_PAGE), by_time)
+    return json_reply({"ok": 1, "data": {**data, "max_id": cursor, "max_id_type": int(kind)}})
 
 
 def _emptied(site: Weibo, call: Call) -> Reply | None:

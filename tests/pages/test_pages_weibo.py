@@ -475,6 +475,7 @@ FILM_PAGE = {"type": "5", "object_type": "movie", "media_info": {"stream_url": "
         ({"ori_mid": OTHER_MID}, "repost_of", OTHER_MID),
         ({"page_info": VIDEO_PAGE}, "view_count", 870_000),
         ({"page_info": VIDEO_PAGE}, "title", "采茶的一天"),
+        ({"page_info": {**VIDEO_PAGE, "title": None}}, "title", None),  # only "X的微博视频" is left
         ({"page_info": {"type": "search_topic", "page_title": "#x#"}}, "title", None),
         ({"id": int(MID), "mid": None}, "post_id", MID),
         (
