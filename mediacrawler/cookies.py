@@ -1,7 +1,8 @@
 """Cookies as people have them: a header line, a Netscape file, a browser's JSON export.
 
-Pure functions except `load_cookies`, which finds the text. Values are secrets: they are never
-logged, and messages name files and cookie names only.
+Also as a driven browser has them (`from_browser`, `Cookie.for_browser`). Pure functions except
+`load_cookies`, which finds the text. Values are secrets: they are never logged, and messages
+name files and cookie names only.
 """
 
 from __future__ import annotations
@@ -12,20 +13,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import Cookie as JarCookie
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mediacrawler.exceptions import UsageProblem
+
+SameSite = Literal["Strict", "Lax", "None"]
+SAME_SITES: dict[str, SameSite] = {
+    "strict": "Strict",
+    "lax": "Lax",
+    "none": "None",
+    "no_restriction": "None",  # the word of browser extensions
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
-    """A cookie; `domain` is "" where the source does not say, `expires` unix seconds or None."""
+    """A cookie; `domain` is "" where the source does not say, `expires` unix seconds or None.
+
+    `secure`, `http_only` and `same_site` matter to browsers only.
+    """
 
     name: str
     value: str = field(repr=False)
     domain: str = ""
     path: str = "/"
     expires: int | None = None
+    secure: bool = False
+    http_only: bool = False
+    same_site: SameSite | None = None
 
     def expired(self, now: float) -> bool:
         """Whether it has an expiry and that has passed."""
@@ -52,6 +67,21 @@ class Cookie:
             comment_url=None,
             rest={},
         )
+
+    def for_browser(self, default_domain: str = "") -> dict[str, Any]:
+        """The cookie as Playwright takes it (and as its storage state holds it)."""
+        cookie: dict[str, Any] = {
+            "name": self.name,
+            "value": self.value,
+            "domain": self.domain or default_domain,
+            "path": self.path,
+            "expires": -1 if self.expires is None else self.expires,
+            "httpOnly": self.http_only,
+            "secure": self.secure,
+        }
+        if self.same_site is not None:
+            cookie["sameSite"] = self.same_site
+        return cookie
 
 
 def parse_cookies(text: str) -> list[Cookie]:
@@ -88,15 +118,25 @@ def parse_header(line: str) -> dict[str, str]:
 
 def _from_netscape(text: str) -> list[Cookie]:
     cookies = []
-    for line in text.splitlines():
-        line = line.removeprefix("#HttpOnly_")
+    for whole in text.splitlines():
+        line = whole.removeprefix("#HttpOnly_")
         if not line.strip() or line.startswith("#"):
             continue
         columns = line.split("\t")
         if len(columns) != 7:
             raise ValueError("a Netscape cookie line has 7 columns separated by tabs")
-        domain, _, path, _, expires, name, value = columns
-        cookies.append(Cookie(name, value, domain, path, _expiry(expires)))
+        domain, _, path, secure, expires, name, value = columns
+        cookies.append(
+            Cookie(
+                name,
+                value,
+                domain,
+                path,
+                _expiry(expires),
+                secure=secure.upper() == "TRUE",
+                http_only=line != whole,
+            )
+        )
     if not cookies:
         raise ValueError("no cookies in it")
     return cookies
@@ -115,20 +155,29 @@ def _from_json(text: str) -> list[Cookie]:
         raise ValueError("expected a list of cookies")
     cookies = []
     for entry in data:
-        if not isinstance(entry, dict) or "name" not in entry or "value" not in entry:
-            raise ValueError("each cookie needs a name and a value")
-        cookies.append(
-            Cookie(
-                str(entry["name"]),
-                "" if entry["value"] is None else str(entry["value"]),
-                str(entry.get("domain") or ""),
-                str(entry.get("path") or "/"),
-                _expiry(entry.get("expirationDate") or entry.get("expires")),
-            )
-        )
+        cookies.append(from_browser(entry))
     if not cookies:
         raise ValueError("no cookies in it")
     return cookies
+
+
+def from_browser(entry: Any) -> Cookie:
+    """One cookie of a browser's export or of Playwright's storage state.
+
+    :raises ValueError: it has no name or no value.
+    """
+    if not isinstance(entry, dict) or "name" not in entry or "value" not in entry:
+        raise ValueError("each cookie needs a name and a value")
+    return Cookie(
+        str(entry["name"]),
+        "" if entry["value"] is None else str(entry["value"]),
+        str(entry.get("domain") or ""),
+        str(entry.get("path") or "/"),
+        _expiry(entry.get("expirationDate") or entry.get("expires")),
+        secure=entry.get("secure") is True,
+        http_only=entry.get("httpOnly") is True,
+        same_site=SAME_SITES.get(str(entry.get("sameSite") or "").lower()),
+    )
 
 
 def _expiry(value: Any) -> int | None:

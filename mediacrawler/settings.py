@@ -30,6 +30,7 @@ BACKOFF_LONGEST_RETRY_AFTER = 3600.0  # seconds; asked to wait longer than this,
 # Cookies come from the environment variable <PLATFORM>_COOKIES or from this file; they are
 # never an argument. See README, "The first real crawl".
 COOKIES_DIR = "cookies"  # cookies/xhs.txt (or .json) unless <PLATFORM>_COOKIES_FILE names a file
+SESSIONS_DIR = "sessions"  # what `scrapy login` stores, as secret as passwords (docs/accounts.md)
 USER_AGENT = (
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
     "Chrome/140.0.0.0 Safari/537.36"

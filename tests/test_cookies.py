@@ -70,8 +70,8 @@ www.xiaohongshu.com\tFALSE\t/explore\tFALSE\t1893456000.7\tunread\t{"ub":"1","uc
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_a_netscape_file_keeps_http_only_and_empty_cookies(bom, line_end):
     assert parse_cookies(bom + NETSCAPE.replace("\n", line_end)) == [
-        Cookie("a1", "19x==", ".xiaohongshu.com", "/", 1893456000),
-        Cookie("web_session", "0400", ".xiaohongshu.com", "/", None),
+        Cookie("a1", "19x==", ".xiaohongshu.com", "/", 1893456000, secure=True),
+        Cookie("web_session", "0400", ".xiaohongshu.com", "/", secure=True, http_only=True),
         Cookie("unread", '{"ub":"1","uc":2}', "www.xiaohongshu.com", "/explore", 1893456000),
         Cookie("last", "", ".xiaohongshu.com", "/", None),
     ]
