@@ -39,6 +39,7 @@ from mediacrawler.pages.weibo_fields import (
     as_count,
     as_id,
     as_int,
+    as_items,
     as_object,
     as_objects,
     as_text,
@@ -133,11 +134,11 @@ def search(body: Body, *, page: int | None = None, now: datetime | None = None) 
     cards = data.get("cards")
     if cards is not None and not isinstance(cards, (list, dict)):
         raise UnexpectedResponse(f"'data.cards' is {type(cards).__name__}, expected a list")
-    posts, originals = post_records(walk_cards(cards), now)
+    found = post_records(walk_cards(cards), now)
     following = as_int(as_object(data.get("cardlistInfo")).get("page"))
-    has_more = bool(cards) and (bool(posts) or following is not None)
+    has_more = bool(cards) and (bool(found.posts) or following is not None)
     cursor = str(following or (page or 1) + 1) if has_more else None
-    return PostList(posts, has_more, cursor, originals)
+    return PostList(found.posts, has_more, cursor, found.originals, found.unreadable)
 
 
 def creator_posts(
@@ -167,15 +168,15 @@ def creator_posts(
     info = as_object(data.get("cardlistInfo"))
     container = re.match(r"107603(\d+)", as_text(info.get("containerid")) or "")
     owner = creator_id or (container[1] if container else None)
-    found = list(walk_cards(data.get("cards")))
-    posts, originals = post_records((pair for pair in found if _is_of(owner, pair[1])), now)
+    rows = list(walk_cards(data.get("cards")))
+    found = post_records((row for row in rows if _is_of(owner, row[1])), now)
     cursor = None
     for name in ("since_id", "page"):
         following = as_id(info.get(name))
-        if following is not None and found:
+        if following is not None and rows:
             cursor = f"{name}={following}"
             break
-    return PostList(posts, cursor is not None, cursor, originals)
+    return PostList(found.posts, cursor is not None, cursor, found.originals, found.unreadable)
 
 
 def _desktop_posts(
@@ -185,13 +186,14 @@ def _desktop_posts(
     if blogs is not None and not isinstance(blogs, (list, dict)):
         raise UnexpectedResponse(f"'data.list' is {type(blogs).__name__}, expected a list")
     no_card: dict[str, Any] = {}
-    found = [(no_card, blog) for blog in as_objects(blogs) if _is_of(creator_id, blog)]
-    posts, originals = post_records(found, now)
+    rows = [(no_card, as_object(blog)) for blog in as_items(blogs)]
+    found = post_records((row for row in rows if _is_of(creator_id, row[1])), now)
     since_id = as_id(data.get("since_id"))
     if not blogs and since_id is None:  # only an empty list is the end (section 3.9)
-        return PostList(posts, has_more=False, related=originals)
+        return PostList(found.posts, False, None, found.originals, found.unreadable)
     following = {"page": page + 1, **({"since_id": since_id} if since_id else {})}
-    return PostList(posts, True, urlencode(following), originals)
+    cursor = urlencode(following)
+    return PostList(found.posts, True, cursor, found.originals, found.unreadable)
 
 
 def _is_of(creator_id: str | None, blog: dict[str, Any]) -> bool:
@@ -401,9 +403,12 @@ def comments(
     is_mobile = inner is data
     records: list[Comment] = []
     more: dict[str, str] = {}
-    for source in _comment_list(inner, "data.data" if is_mobile else "data"):
+    rows = _comment_list(inner, "data.data" if is_mobile else "data")
+    unreadable = 0
+    for source in rows:
         root = comment_record(source, post_id, None, now)
         if root is None:
+            unreadable += 1
             continue
         embedded = [
             reply
@@ -418,7 +423,7 @@ def comments(
         cursor = _next_page(as_int(inner.get("max")), page or 1)
     else:
         cursor = _comment_cursor(inner)
-    return CommentPage(_each_once(records), cursor is not None, cursor, more)
+    return CommentPage(_each_once(records), cursor is not None, cursor, more, unreadable)
 
 
 def _next_page(last: int | None, current: int) -> str | None:
@@ -443,14 +448,13 @@ def replies(
     good_answer(answer)
     data = answer.get("data")
     inner = data if isinstance(data, dict) else answer
-    records = [
-        reply
+    rows = [
+        comment_record(source, post_id, root_id or as_id(source.get("rootid")), now)
         for source in _comment_list(inner, "data")
-        if (reply := comment_record(source, post_id, root_id or as_id(source.get("rootid")), now))
-        and reply.root_id is not None
     ]
+    records = [row for row in rows if row is not None and row.root_id is not None]
     cursor = _comment_cursor(inner)
-    return CommentPage(_each_once(records), cursor is not None, cursor)
+    return CommentPage(_each_once(records), cursor is not None, cursor, {}, rows.count(None))
 
 
 def _nobody_commented(answer: dict[str, Any]) -> bool:
@@ -464,7 +468,7 @@ def _comment_list(inner: dict[str, Any], path: str) -> list[dict[str, Any]]:
         return []
     if not isinstance(found, list):
         raise UnexpectedResponse(f"'{path}' is {type(found).__name__}, expected a list")
-    return as_objects(found)
+    return [as_object(row) for row in found]
 
 
 def _comment_cursor(inner: dict[str, Any]) -> str | None:

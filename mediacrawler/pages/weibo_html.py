@@ -49,19 +49,20 @@ def read_search_page(page: str, number: int, now: datetime | None) -> PostList:
         raise LoginRequired("s.weibo.com shows no result list without a login")
     posts: dict[str, Post] = {}
     originals: dict[str, Post] = {}
+    unreadable = 0
     for card in root.css("div.card-wrap[mid]"):  # without one: users, topics, adverts
         found, original = _read_card(card, now)
         if found is None:
+            unreadable += 1
             continue
         posts.setdefault(found.post_id, found)
         if original is not None:
             originals.setdefault(original.post_id, original)
     related = [post for post_id, post in originals.items() if post_id not in posts]
     following = root.css("a.next::attr(href)").get()
-    if following is None:
-        return PostList(list(posts.values()), has_more=False, related=related)
-    match = _PAGE_NUMBER.search(following)
-    return PostList(list(posts.values()), True, match[1] if match else str(number + 1), related)
+    match = _PAGE_NUMBER.search(following or "")
+    cursor = (match[1] if match else str(number + 1)) if following is not None else None
+    return PostList(list(posts.values()), cursor is not None, cursor, related, unreadable)
 
 
 def is_capped(page: bytes | str) -> bool:

@@ -70,6 +70,14 @@ def _bid(blog: dict[str, Any], post_id: str, card: dict[str, Any]) -> str | None
     return mid_to_bid(post_id)
 
 
+class Collected(NamedTuple):
+    """Posts of a list, each once, the originals that they retweet, and rows that are no posts."""
+
+    posts: list[Post]
+    originals: list[Post]
+    unreadable: int
+
+
 class Author(NamedTuple):
     """Who wrote a record; all None where `user` is null."""
 
@@ -282,8 +290,9 @@ def original_of(blog: dict[str, Any], now: datetime | None) -> Post | None:
 
 def post_records(
     found: Iterable[tuple[dict[str, Any], dict[str, Any]]], now: datetime | None
-) -> tuple[list[Post], list[Post]]:
-    """The posts of (card, post object) pairs, each once, and the originals that they retweet."""
+) -> Collected:
+    """The posts of (card, post object) pairs; adverts and shells of what is gone left out."""
+    unreadable = 0
     posts: dict[str, Post] = {}
     originals: dict[str, Post] = {}
     for card, blog in found:
@@ -291,20 +300,22 @@ def post_records(
             continue
         post = post_record(blog, card=card, now=now)
         if post is None:
+            unreadable += 1
             continue
         posts.setdefault(post.post_id, post)
         original = original_of(blog, now)
         if original is not None:
             originals.setdefault(original.post_id, original)
-    return list(posts.values()), [o for i, o in originals.items() if i not in posts]
+    others = [original for key, original in originals.items() if key not in posts]
+    return Collected(list(posts.values()), others, unreadable)
 
 
 def walk_cards(cards: Any, depth: int = 0) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every card with a post, wherever it is nested (section 3.1)."""
     for card in as_objects(cards):
         blog = card.get("mblog")
-        if isinstance(blog, dict):
-            yield card, blog
+        if blog:
+            yield card, as_object(blog)  # what is no object has no id, and is counted
         if depth < 8:  # real answers nest once or twice
             yield from walk_cards(card.get("card_group"), depth + 1)
 

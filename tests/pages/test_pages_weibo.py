@@ -971,6 +971,22 @@ def test_posts_are_found_wherever_a_search_nests_them():
         )
     )
     assert [post.post_id for post in page.posts] == [MID, OTHER_MID, "5033859745171999"]
+    assert page.unreadable == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "readable", "unreadable"),
+    [
+        (weibo.search(mobile_list(card(mblog()), card([1]), card({"id": 0}))), 1, 2),
+        (weibo.creator_posts({"ok": 1, "data": {"list": [desktop_post(), None, "x"]}}), 1, 2),
+        (weibo.comments(hotflow(mobile_comment(), {"text": "x"}, None)), 1, 2),
+        (weibo.replies({"ok": 1, "data": [{"id": 7, "rootid": 6}, 8], "max_id": 0}), 1, 1),
+        (weibo.search(SEARCH_PAGE.replace('mid="5033859745171454"', 'mid=""')), 1, 1),
+    ],
+)
+def test_rows_that_cannot_be_read_are_counted(page, readable, unreadable):
+    records = page.posts if hasattr(page, "posts") else page.comments
+    assert (len(records), page.unreadable) == (readable, unreadable)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,558 @@
+"""Weibo: how each request is built, and which of its two hosts is asked with which session.
+
+What an answer means is in ``mediacrawler/pages/weibo.py``; nothing is signed. Facts about the wire
+are cited from docs/platforms/weibo.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote, urlencode, urlsplit
+
+from scrapy import Request
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
+from scrapy.exceptions import IgnoreRequest
+
+from mediacrawler.cookies import Cookie
+from mediacrawler.exceptions import AccessDenied, NotFound, PlatformError, UnexpectedResponse
+from mediacrawler.items import Creator, Post
+from mediacrawler.ledger import Gap, Seed
+from mediacrawler.pages import CommentPage, PostList, PostPage
+from mediacrawler.pages import weibo as pages
+from mediacrawler.spiders.base import LIST_PRIORITY, Output, PlatformSpider, now_utc
+from mediacrawler.targets import Target
+from mediacrawler.targets import weibo as targets
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from typing_extensions import Self
+
+    from mediacrawler.spiders.base import Failure
+
+MOBILE = "https://m.weibo.cn"
+DESKTOP = "https://weibo.com"
+SEARCH = "https://s.weibo.com"
+VISITOR = "https://passport.weibo.com/visitor"
+DOMAINS = (".weibo.cn", ".weibo.com")
+PHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 "
+    "(KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1"
+)
+VISITOR_FORM = {
+    "cb": "visitor_gray_callback",
+    "ver": "20250916",
+    "tid": "",
+    "from": "weibo",
+    "webdriver": "false",
+    "return_url": f"{DESKTOP}/",
+}  # (2.5)
+COMMENT_PAGE = 20  # (3.11)
+POST_ATTEMPTS = 3  # desktop, mobile, the mobile page
+DISORDER = timedelta(days=1)  # the latest posts come nearly, not strictly by time (3.1)
+SHANGHAI = timezone(timedelta(hours=8))
+FIRST_DAY = datetime(2009, 8, 14, tzinfo=SHANGHAI)  # nothing on Weibo is older
+HOUR = 3600
+
+
+class WeiboSpider(PlatformSpider):
+    """Posts, comments and creators of Weibo; with a login on one of its hosts, or less without."""
+
+    name = "weibo"
+    pages = pages
+    targets = targets
+    home = f"{MOBILE}/"
+    cookie_domain = ".weibo.cn"
+    required_cookies = ("SUB",)
+    sorts: ClassVar = {"general": "1", "latest": "61", "likes": "60"}  # tabs (3.1)
+    post_types: ClassVar = {
+        # what the desktop search adds to its query; the mobile one has a tab for videos only
+        "all": {},
+        "video": {"hasvideo": "1"},
+        "image": {"haspic": "1"},
+        "text": {},
+        "article": {},
+        "live": {},
+    }
+    personal_extra: ClassVar = frozenset({"location", "object_id"})
+    idle_pages: ClassVar = 3  # results move while they are paged (3.1)
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        # After the session has set its user agent. The priority is that of a spider, because
+        # the command merges the project's settings in once more.
+        middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
+        settings.set("DOWNLOADER_MIDDLEWARES", {**middlewares, PhoneUserAgent: 565}, "spider")
+
+    def prepare(self, settings: BaseSettings) -> None:
+        self.on_mobile = False
+        """Logged in on m.weibo.cn."""
+        self.on_desktop = False
+        """Logged in on weibo.com; else a visitor there."""
+        self.stays_cut: set[str] = set()
+        self.originals: set[str] = set()
+        super().prepare(settings)
+        # One line of cookies does not say for which host it is: each host is asked (1.3, 1.5).
+        self.cookies = [
+            replace(cookie, domain=domain)
+            for cookie in self.cookies
+            for domain in ((cookie.domain,) if cookie.domain else DOMAINS)
+        ]
+
+    def _check_cookies(self) -> None:
+        """Posts that are named can be read by anybody; searches and lists need a login (1.2)."""
+        if self.args.keywords or self.args.creators.strip():
+            super()._check_cookies()
+
+    # --- The sessions (1.3, 1.5, 2.5) -----------------------------------------------------
+
+    async def open_session(self) -> None:
+        """What are the cookies worth on each host? Without a login, become a desktop visitor."""
+        headers = self._headers(f"{MOBILE}/", {"MWeibo-Pwa": "1"})
+        self.on_mobile = await self._is_login(Request(f"{MOBILE}/api/config", headers=headers))
+        config = f"{DESKTOP}/ajax/config/get_config"
+        headers = self._headers(f"{DESKTOP}/")
+        self.on_desktop = await self._is_login(Request(config, headers=headers))
+        if self.stopping:
+            return
+        if not (self.on_mobile or self.on_desktop):
+            if self.args.keywords or self.creator_targets:
+                self.stop("login_required", "searches and lists need a login; the cookies are none")
+                return
+            self.logger.warning(
+                "%s: without a login only the first page of comments is shown", self.name
+            )
+        if not self.on_desktop:
+            await self._become_visitor()
+
+    async def _is_login(self, request: Request) -> bool:
+        """What a check endpoint says; a refusal is an answer too, and no reason to stop."""
+        assert self.crawler.engine
+        request.meta["awaited"] = True
+        try:
+            response = await self.crawler.engine.download_async(request)
+            content: Any = pages.read_answer(response.status, {}, response.body, url=response.url)
+            return pages.login_state(content).logged_in
+        except (PlatformError, IgnoreRequest) as error:
+            self.logger.debug("%s: no login: %s", self.name, error)
+            return False
+
+    async def _become_visitor(self) -> None:
+        """Get the cookies of a desktop visitor, who may read details (1.2)."""
+        request = Request(
+            f"{VISITOR}/genvisitor2",
+            method="POST",
+            headers={
+                "Content-Type": "application/x-www-form-urlencoded",
+                "Referer": f"{VISITOR}/visitor",
+            },
+            body=urlencode(VISITOR_FORM),
+            meta={"page": "visitor"},
+        )
+        try:
+            visitor = await self.fetch(request)
+        except PlatformError as error:
+            self.logger.warning("%s: no visitor's cookies for weibo.com: %s", self.name, error)
+            return
+        middleware = self.crawler.get_downloader_middleware(CookiesMiddleware)
+        if visitor is None or middleware is None:
+            return
+        for name, value in (("SUB", visitor.sub), ("SUBP", visitor.subp)):
+            middleware.jars[self.name].set_cookie(Cookie(name, value).for_jar(".weibo.com"))
+
+    # --- Search (3.1, 3.2, 6.2) -----------------------------------------------------------
+
+    @property
+    def _in_windows(self) -> bool:
+        """Only the desktop search knows dates."""
+        return bool(self.on_desktop and (self.args.since or self.args.until))
+
+    @property
+    def _searches_mobile(self) -> bool:
+        return self.on_mobile and not self._in_windows
+
+    def search_start(self, seed: Seed) -> str:
+        seed.chronological = False  # see `_is_past`
+        if not self._in_windows:
+            return super().search_start(seed)
+        since = self.args.since or FIRST_DAY
+        until = min(self.args.until or now_utc(), now_utc())
+        first, last = (int(moment.timestamp()) // HOUR for moment in (since, until))
+        return pages.window_cursor(self.args.start_page, [(first, max(first, last))])
+
+    def search_request(self, seed: Seed, cursor: str) -> Request:
+        if not self._searches_mobile:
+            return self._desktop_search(seed, cursor)
+        tab = self.sorts[self.args.sort]
+        if self.args.post_type == "video" and self.args.sort == "general":
+            tab = "64"
+        container = quote(search_container(seed.value, tab), safe="")
+        url = f"{MOBILE}/api/container/getIndex?containerid={container}&page_type=searchall"
+        referer = f"{MOBILE}/search?containerid={container}"
+        # The first page without its number: its emptiness is looked into here, see `parse_list`.
+        context = {} if cursor == "1" else {"page": int(cursor)}
+        return self._mobile(f"{url}&page={cursor}", referer, "search", context)
+
+    def _desktop_search(self, seed: Seed, cursor: str) -> Request:
+        page, windows = pages.windows_of(cursor)
+        params = {"q": seed.value, "nodup": "1", "page": str(page)}
+        params |= {"xsort": "hot"} if self.args.sort == "likes" else {"typeall": "1"}
+        params |= self.post_types[self.args.post_type] or {"suball": "1"}
+        context: dict[str, Any] = {"page": page}
+        if windows:
+            params["timescope"] = time_scope(*windows[0])
+            context = {"cursor": cursor}
+        return Request(
+            f"{SEARCH}/weibo?{urlencode(params)}",
+            headers={"Referer": f"{SEARCH}/"},
+            meta={"page": "search_window" if windows else "search", "context": context},
+        )
+
+    def parse_list(self, response: Response, seed: int) -> Output:
+        """An empty search may be a silent block (6.2)."""
+        page: PostList = response.meta["result"]
+        taken = self.ledger.seeds[seed]
+        first = taken.kind == "keyword" and taken.pages == 0
+        if first and not page.posts and not page.has_more and self._searches_mobile:
+            yield self._probe_request(seed)
+            return
+        if leaves_window(taken.cursor, page.cursor):
+            taken.idle_pages = -1  # an empty window says nothing about the next one
+        yield from super().parse_list(response, seed)
+        if self._is_past(page, taken):
+            taken.end("the rest is older")
+
+    def _is_past(self, page: PostList, seed: Seed) -> bool:
+        """Whether a list by time has left the dates: the cards know their time (2.3)."""
+        since = self.args.since
+        cards = [card for card in page.posts if not card.extra.get("is_pinned")]
+        if since is None or not cards:
+            return False
+        newest = max(card.published_at or now_utc() for card in cards)
+        if seed.kind == "creator":
+            return newest < since
+        by_time = self._searches_mobile and self.args.sort == "latest"
+        return by_time and newest < since - DISORDER
+
+    def _unwanted(self, card: Post) -> str | None:
+        """Cards know their time, so what is too old need not be opened (2.3)."""
+        since, published = self.args.since, card.published_at
+        if since and published and published < since:
+            return "outside the dates"
+        return super()._unwanted(card)
+
+    def _probe_request(self, seed: int) -> Request:
+        """A word that surely has results (3.15)."""
+        request = self._desktop("/ajax/side/hotSearch", {}, f"{DESKTOP}/", "hot_words", {})
+        return self._plan(request, self.parse_hot_words, self.list_failed, LIST_PRIORITY, seed=seed)
+
+    def parse_hot_words(self, response: Response, seed: int) -> Output:
+        words: list[str] = response.meta["result"]
+        if not words:
+            yield from self._nothing_found(seed)
+            return
+        probe = self.search_request(Seed("keyword", words[0], None), "1")
+        yield self._plan(probe, self.parse_probe, self.list_failed, LIST_PRIORITY, seed=seed)
+
+    def parse_probe(self, response: Response, seed: int) -> Output:
+        page: PostList = response.meta["result"]
+        if page.posts:
+            yield from self._nothing_found(seed)
+        else:
+            self.stop("blocked", "searches find nothing, whatever the word: silently blocked")
+
+    def _nothing_found(self, seed: int) -> Output:
+        """The empty answer was an honest one."""
+        taken = self.ledger.seeds[seed]
+        taken.listing = False
+        taken.pages += 1
+        taken.end("the platform has no more")
+        yield from self._advance(taken)
+
+    # --- Creators (3.6 to 3.9) ------------------------------------------------------------
+
+    def creator_request(self, seed: Seed) -> Request:
+        if not self.on_mobile:
+            referer = targets.creator_url(seed.value)
+            return self._desktop("/ajax/profile/info", {"uid": seed.value}, referer, "creator", {})
+        url = f"{MOBILE}/api/container/getIndex?type=uid&value={seed.value}"
+        return self._mobile(url, f"{MOBILE}/u/{seed.value}", "creator", {})
+
+    def parse_creator(self, response: Response, creator_id: str) -> Output:
+        """The profile, then the IP region, which only the desktop tells (3.7)."""
+        if response.meta["page"] != "creator":
+            yield from super().parse_creator(response, creator_id)
+            return
+        context = {"so_far": response.meta["result"]}
+        referer = targets.creator_url(creator_id)
+        params = {"uid": creator_id}
+        yield self._plan(
+            self._desktop("/ajax/profile/detail", params, referer, "creator_detail", context),
+            self.parse_creator,
+            self.region_failed,
+            LIST_PRIORITY,
+            creator_id=creator_id,
+        )
+
+    def region_failed(self, failure: Failure) -> Output:
+        """A profile without its region is one all the same."""
+        creator: Creator = failure.request.meta["context"]["so_far"]
+        self.logger.warning("%s: no region of a creator: %s", self.name, failure.value)
+        creator.crawled_at = now_utc()
+        self.ledger.creators += 1
+        yield creator
+
+    def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
+        uid = seed.value
+        if not self.on_mobile:
+            query = cursor or "page=1"
+            page = int(query.removeprefix("page=").partition("&")[0])
+            context = {"creator_id": uid, "page": page}
+            url = f"{DESKTOP}/ajax/statuses/mymblog?uid={uid}&feature=0&{query}"
+            return self._on_desktop(url, targets.creator_url(uid), "creator_posts", context)
+        url = f"{MOBILE}/api/container/getIndex?type=uid&value={uid}&containerid=107603{uid}"
+        if cursor:
+            url += f"&{cursor}"
+        return self._mobile(url, f"{MOBILE}/u/{uid}", "creator_posts", {"creator_id": uid})
+
+    # --- Posts (3.3 to 3.5, 3.13) ---------------------------------------------------------
+
+    def post_request(self, card: Post) -> Request:
+        if card.extra.get("object") == "article":
+            context = {"article_id": card.post_id}
+            url = f"https://card.weibo.com/article/m/aj/detail?id={card.post_id}"
+            referer = f"https://card.weibo.com/article/m/show/id/{card.post_id}"
+            return self._mobile(url, referer, "article", context)
+        params = {"id": card.post_id, "locale": "zh-CN", "isGetLongText": "true"}
+        return self._desktop("/ajax/statuses/show", params, address_of(card), "post", {})
+
+    def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
+        """The mobile site where the desktop gives no usable answer; a refusal is believed."""
+        unreadable = isinstance(error, UnexpectedResponse)
+        if not unreadable or attempt >= POST_ATTEMPTS or card.extra.get("object") == "article":
+            return None
+        referer = f"{MOBILE}/detail/{card.post_id}"
+        if attempt == 1:
+            return self._mobile(f"{MOBILE}/statuses/show?id={card.post_id}", referer, "post", {})
+        return Request(
+            referer, headers={"Referer": f"{MOBILE}/"}, meta={"page": "post", "context": {}}
+        )
+
+    def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Output:
+        post: Post = response.meta["result"].post
+        post.edited_at = post.edited_at or card.edited_at  # the desktop only counts edits
+        post.extra["is_pinned"] = card.extra.get("is_pinned", False)  # only lists know
+        yield from super().parse_post(response, card, seed, attempt)
+
+    def final_error(self, card: Post, error: Exception) -> Exception:
+        """A post that its author hides from us is skipped like one that is gone (6.1)."""
+        if isinstance(error, AccessDenied) and error.scope == "item":
+            return NotFound(error.message, code=error.code)
+        return error
+
+    def _complete(self, page: PostPage, card: Post, seed: int) -> Output:
+        """Full texts, of the post and of the original that it retweets (3.5)."""
+        cut = next((post for post in (page.post, *page.related) if self._is_cut(post)), None)
+        if cut is None:
+            yield from self._save(page, card, seed)
+            return
+        yield self._plan(
+            self._long_text_request(cut, page),
+            self.parse_completion,
+            self.completion_failed,
+            0,
+            page=page,
+            card=card,
+            seed=seed,
+        )
+
+    def _is_cut(self, post: Post) -> bool:
+        return bool(post.extra.get("truncated")) and post.post_id not in self.stays_cut
+
+    def _long_text_request(self, post: Post, page: PostPage) -> Request:
+        context = {"page": page, "post_id": post.post_id}
+        params = {"id": post.extra.get("bid") or post.post_id}
+        path = "/ajax/statuses/longtext"
+        return self._desktop(path, params, address_of(post), "with_long_text", context)
+
+    def parse_completion(self, response: Response, page: PostPage, card: Post, seed: int) -> Output:
+        post_id = response.meta["context"]["post_id"]
+        whole: PostPage = response.meta["result"]
+        posts = (whole.post, *whole.related)
+        if any(post.post_id == post_id and self._is_cut(post) for post in posts):
+            self.stays_cut.add(post_id)  # there is no more of it
+        yield from super().parse_completion(response, page, card, seed)
+
+    def completion_failed(self, failure: Failure) -> Output:
+        kwargs = failure.request.cb_kwargs
+        post_id = failure.request.meta["context"]["post_id"]
+        self.stays_cut.add(post_id)
+        self.crawler.stats.inc_value("posts/truncated")
+        self.logger.error("%s: post %s stays cut: %s", self.name, post_id, failure.value)
+        yield from self._complete(kwargs["page"], kwargs["card"], kwargs["seed"])
+
+    def _save(self, page: PostPage, card: Post, seed: int) -> Output:
+        """Many retweet the same post: it is one record, and none where it is opened itself."""
+        known = (self.originals, self.ledger.claimed)
+        page.related = [p for p in page.related if not any(p.post_id in ids for ids in known)]
+        self.originals.update(post.post_id for post in page.related)
+        yield from super()._save(page, card, seed)
+
+    def media_headers(self) -> dict[str, str]:
+        """Without a page of the site as Referer files are refused (8.1, 8.3)."""
+        return {"Referer": f"{DESKTOP}/"}
+
+    # --- Comments (3.10 to 3.12) ----------------------------------------------------------
+
+    def _start_comments(self, post: Post) -> Output:
+        if post.url and "/ttarticle/" in post.url:
+            return  # comments belong to the post that shows the article
+        yield from super()._start_comments(post)
+
+    def comments_request(self, post: Post, cursor: str | None) -> Request:
+        """All of them: by time, where the order by heat ends after some hundred (3.10)."""
+        by_time = int(self.args.max_comments is None)
+        if self.on_mobile:
+            query = cursor or f"max_id_type={by_time}"
+            url = f"{MOBILE}/comments/hotflow?id={post.post_id}&mid={post.post_id}&{query}"
+            referer = f"{MOBILE}/detail/{post.post_id}"
+            return self._mobile(url, referer, "comments", {"post_id": post.post_id})
+        query = f"fetch_level=0&is_mix=0&flow={by_time}" + (f"&{cursor}" if cursor else "")
+        return self._build_comments(post, post.post_id, query, "comments", {})
+
+    def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
+        context = {"root_id": root_id}
+        if not self.on_mobile:
+            query = f"fetch_level=1&is_mix=1&flow=0&{cursor}"
+            return self._build_comments(post, root_id, query, "replies", context)
+        url = f"{MOBILE}/comments/hotFlowChild?cid={root_id}&{cursor}"
+        referer = f"{MOBILE}/detail/{post.post_id}?cid={root_id}"
+        return self._mobile(url, referer, "replies", {"post_id": post.post_id, **context})
+
+    def _build_comments(
+        self, post: Post, asked: str, query: str, page: str, context: dict[str, Any]
+    ) -> Request:
+        params = {
+            "is_reload": "1",
+            "id": asked,
+            "is_show_bulletin": str(post.extra.get("is_show_bulletin", 2)),
+            "count": str(COMMENT_PAGE),
+            "uid": post.author_id or "",
+            "locale": "zh-CN",
+        }
+        url = f"{DESKTOP}/ajax/statuses/buildComments?{urlencode(params)}&{query}"
+        context = {"post_id": post.post_id, **context}
+        return self._on_desktop(url, address_of(post), page, context)
+
+    def parse_comments(self, response: Response, walk: str) -> Output:
+        """Visitors are shown the first page only: asking on would end the crawl (1.2)."""
+        page: CommentPage = response.meta["result"]
+        taken = self.ledger.walks[walk]
+        if not (self.on_mobile or self.on_desktop):
+            roots = sum(comment.root_id is None for comment in page.comments)
+            if page.has_more and (taken.wanted is None or roots < taken.wanted):
+                why = f"without a login only the first {roots} are shown"
+                taken.gaps.append(Gap(taken.post.post_id, None, page.cursor, why))
+            page.has_more, page.more_replies = False, {}
+        yield from super().parse_comments(response, walk)
+
+    # --- Links that do not name what they lead to (2.4, 3.14) -----------------------------
+
+    def short_link_request(self, target: Target) -> Request:
+        object_id = target.get("object_id")
+        if object_id is None:
+            request = super().short_link_request(target)
+            if urlsplit(target.id).netloc == "m.weibo.cn":
+                del request.meta["anonymous"]  # names and domains are told to sessions only
+            return request
+        query = {"data": json.dumps({"Component_Play_Playinfo": {"oid": object_id}})}
+        return Request(
+            f"{DESKTOP}/tv/api/component?page={quote(f'/tv/show/{object_id}')}",
+            method="POST",
+            headers={
+                **self._headers(target.id),
+                "Content-Type": "application/x-www-form-urlencoded",
+            },
+            body=urlencode(query),
+            meta={"page": "video_post_id"},
+        )
+
+    def parse_short_link(self, response: Response, link: str, expected: str, steps: int) -> Output:
+        if "result" in response.meta:  # a video has named its post: as good as a redirect
+            location = f"{MOBILE}/detail/{response.meta['result']}"
+            response = response.replace(headers={"Location": location})
+        yield from super().parse_short_link(response, link, expected, steps)
+
+    # --- Building (1.4) -------------------------------------------------------------------
+
+    @staticmethod
+    def _headers(referer: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        return {
+            "Accept": "application/json, text/plain, */*",
+            "Accept-Language": "zh-CN,zh;q=0.9",
+            "Referer": referer,
+            "X-Requested-With": "XMLHttpRequest",
+            **(more or {}),
+        }
+
+    def _mobile(self, url: str, referer: str, page: str, context: dict[str, Any]) -> Request:
+        headers = self._headers(referer, {"MWeibo-Pwa": "1"})
+        return Request(url, headers=headers, meta={"page": page, "context": context})
+
+    def _desktop(
+        self, path: str, params: Mapping[str, str], referer: str, page: str, context: dict[str, Any]
+    ) -> Request:
+        url = f"{DESKTOP}{path}?{urlencode(params)}" if params else f"{DESKTOP}{path}"
+        return self._on_desktop(url, referer, page, context)
+
+    def _on_desktop(self, url: str, referer: str, page: str, context: dict[str, Any]) -> Request:
+        meta = {"page": page, "context": context}
+        return Request(url, headers=self._headers(referer), meta=meta)
+
+
+def address_of(post: Post) -> str:
+    """The desktop page of a post, the Referer of what it asks for."""
+    if post.url and post.url.startswith(f"{DESKTOP}/"):
+        return post.url
+    return f"{DESKTOP}/detail/{post.post_id}"
+
+
+def leaves_window(cursor: str | None, following: str | None) -> bool:
+    """Whether the next page is one of another time window."""
+    if not cursor or not following or "@" not in cursor:
+        return False
+    return pages.windows_of(cursor)[1][0] != pages.windows_of(following)[1][0]
+
+
+def search_container(keyword: str, tab: str) -> str:
+    """The container of a search, to be encoded once more as a whole (3.1).
+
+    Signs that would end the keyword inside it are encoded before.
+    """
+    if any(sign in keyword for sign in "&#+%"):
+        keyword = quote(keyword, safe="")
+    return f"100103type={tab}&q={keyword}" + ("" if tab == "1" else "&t=0")
+
+
+def time_scope(first: int, last: int) -> str:
+    """A window of hours (counted from 1970 in UTC, both included) as the search takes it (3.2)."""
+    moments = (datetime.fromtimestamp(hour * HOUR, SHANGHAI) for hour in (first, last))
+    return "custom:" + ":".join(f"{moment:%Y-%m-%d}-{moment.hour}" for moment in moments)
+
+
+class PhoneUserAgent:
+    """The mobile site is asked by a phone, the desktop by the session's own browser (1.4)."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls()
+
+    def process_request(self, request: Request) -> None:
+        if urlsplit(request.url).netloc.endswith("weibo.cn"):
+            request.headers["User-Agent"] = PHONE
