@@ -36,6 +36,9 @@ USER_AGENT = (
     "Chrome/140.0.0.0 Safari/537.36"
 )
 
+# --- Browser (logins, challenge pages) -----------------------------------------------------
+CHROMIUM_PATH = None  # a path or command; None: Playwright's own, else the system's
+
 # --- Records and files --------------------------------------------------------------------
 SAVE_DATA_PATH = "data"
 EXPORT_FORMATS = ["jsonl"]  # jsonl, json, csv
