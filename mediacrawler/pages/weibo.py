@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Media, Post
-from mediacrawler.pages import Body, CommentPage, PostList, PostPage
+from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
 from mediacrawler.pages.fields import dig_dict, unique
 from mediacrawler.pages.weibo_answers import (
     LoginState,
@@ -88,6 +88,7 @@ __all__ = [
     "is_capped",
     "login_state",
     "long_text",
+    "me",
     "missing",
     "moment",
     "post",
@@ -106,6 +107,12 @@ __all__ = [
 
 MOBILE_PICTURES = 9
 """The mobile API names no more pictures than these (section 3.4)."""
+
+
+def me(body: Body) -> Viewer:
+    """Who is logged in on the host that was asked, see `login_state` (section 1.5)."""
+    state = login_state(body)
+    return Viewer(state.uid, None, guest=not state.logged_in)
 
 
 # Lists of posts
@@ -131,9 +138,7 @@ def search(body: Body, *, page: int | None = None, now: datetime | None = None) 
     data = dig_dict(good_answer(answer), "data")
     if not data:
         raise UnexpectedResponse("'data' is missing or empty")
-    cards = data.get("cards")
-    if cards is not None and not isinstance(cards, (list, dict)):
-        raise UnexpectedResponse(f"'data.cards' is {type(cards).__name__}, expected a list")
+    cards = _rows(data.get("cards"), "data.cards")
     found = post_records(walk_cards(cards), now)
     following = as_int(as_object(data.get("cardlistInfo")).get("page"))
     has_more = bool(cards) and (bool(found.posts) or following is not None)
@@ -182,11 +187,9 @@ def creator_posts(
 def _desktop_posts(
     data: dict[str, Any], creator_id: str | None, page: int, now: datetime | None
 ) -> PostList:
-    blogs = data["list"]
-    if blogs is not None and not isinstance(blogs, (list, dict)):
-        raise UnexpectedResponse(f"'data.list' is {type(blogs).__name__}, expected a list")
+    blogs = _rows(data["list"], "data.list")
     no_card: dict[str, Any] = {}
-    rows = [(no_card, as_object(blog)) for blog in as_items(blogs)]
+    rows = [(no_card, as_object(blog)) for blog in blogs]
     found = post_records((row for row in rows if _is_of(creator_id, row[1])), now)
     since_id = as_id(data.get("since_id"))
     if not blogs and since_id is None:  # only an empty list is the end (section 3.9)
@@ -194,6 +197,18 @@ def _desktop_posts(
     following = {"page": page + 1, **({"since_id": since_id} if since_id else {})}
     cursor = urlencode(following)
     return PostList(found.posts, True, cursor, found.originals, found.unreadable)
+
+
+def _rows(value: Any, path: str) -> list[Any]:
+    """The rows of a list, which may be missing, null, false, or an object of numbered rows.
+
+    :raises UnexpectedResponse: anything else, naming *path*.
+    """
+    if value is None or value is False:
+        return []
+    if not isinstance(value, (list, dict)):
+        raise UnexpectedResponse(f"'{path}' is {type(value).__name__}, expected a list")
+    return as_items(value)
 
 
 def _is_of(creator_id: str | None, blog: dict[str, Any]) -> bool:
@@ -403,9 +418,9 @@ def comments(
     is_mobile = inner is data
     records: list[Comment] = []
     more: dict[str, str] = {}
-    rows = _comment_list(inner, "data.data" if is_mobile else "data")
+    rows = _rows(inner.get("data"), "data.data" if is_mobile else "data")
     unreadable = 0
-    for source in rows:
+    for source in map(as_object, rows):
         root = comment_record(source, post_id, None, now)
         if root is None:
             unreadable += 1
@@ -450,7 +465,7 @@ def replies(
     inner = data if isinstance(data, dict) else answer
     rows = [
         comment_record(source, post_id, root_id or as_id(source.get("rootid")), now)
-        for source in _comment_list(inner, "data")
+        for source in map(as_object, _rows(inner.get("data"), "data"))
     ]
     records = [row for row in rows if row is not None and row.root_id is not None]
     cursor = _comment_cursor(inner)
@@ -460,15 +475,6 @@ def replies(
 def _nobody_commented(answer: dict[str, Any]) -> bool:
     """``ok:0`` on this endpoint means zero comments unless it names another reason (3.10)."""
     return ok_of(answer) == 0 and (not message_of(answer) or is_nothing(answer))
-
-
-def _comment_list(inner: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    found = inner.get("data")
-    if found is None or found is False:
-        return []
-    if not isinstance(found, list):
-        raise UnexpectedResponse(f"'{path}' is {type(found).__name__}, expected a list")
-    return [as_object(row) for row in found]
 
 
 def _comment_cursor(inner: dict[str, Any]) -> str | None:
