@@ -11,6 +11,7 @@ of an answer (or its decoded JSON, or the text of a page):
 ``creator_posts(body, ...)``           :class:`PostList` of a creator
 ``comments(body, ...)``                :class:`CommentPage` (with the replies delivered inline)
 ``replies(body, ...)``                 :class:`CommentPage` of one top-level comment
+``me(body)``                           :class:`Viewer`: whom the platform takes a session for
 =====================================  ====================================================
 
 They return data or raise one of :mod:`mediacrawler.exceptions`.
@@ -50,6 +51,17 @@ class PostPage:
 
     post: Post
     related: list[Post] = field(default_factory=list)
+    session: str | None = None
+    """The account that read it; set by the crawl, never by a page function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Whom the platform takes a session for; a guest can have an id too, but sees little."""
+
+    user_id: str | None
+    name: str | None
+    guest: bool
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 from mediacrawler.exceptions import LoginRequired, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Media, Post
-from mediacrawler.pages import Body, CommentPage, PostList, PostPage
+from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
 from mediacrawler.pages.bilibili_answers import (
     PLATFORM,
     as_dict,
@@ -63,6 +63,7 @@ __all__ = [
     "creator_url",
     "danmaku",
     "danmaku_files",
+    "me",
     "parts",
     "playurl",
     "post",
@@ -1042,6 +1043,12 @@ def session(body: Body) -> Session:
         mid=identifier(data.get("mid")),
         name=text(data.get("uname")),
     )
+
+
+def me(body: Body) -> Viewer:
+    """Who is logged in, from the navigation data (section 1.4)."""
+    found = session(body)
+    return Viewer(found.mid, found.name, guest=not found.logged_in)
 
 
 def visitor_cookies(body: Body) -> dict[str, str]:

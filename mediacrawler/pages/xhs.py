@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Post
-from mediacrawler.pages import Body, CommentPage, PostList, PostPage
+from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
 from mediacrawler.pages import xhs_json as read
 from mediacrawler.pages.fields import dig_list, unique
 from mediacrawler.pages.xhs_answers import (
@@ -33,7 +33,6 @@ from mediacrawler.pages.xhs_media import note_media, picture, subtitles, without
 
 __all__ = [
     "CreatorList",
-    "Viewer",
     "comments",
     "creator",
     "creator_posts",
@@ -67,14 +66,6 @@ class CreatorList:
     creators: list[Creator]
     has_more: bool
     cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Viewer:
-    """Whom the platform takes a session for; a guest has an id too, but may see little (1.2)."""
-
-    user_id: str | None
-    guest: bool
 
 
 def post_url(note_id: str, token: str | None = None, source: str | None = None) -> str:
@@ -430,12 +421,14 @@ def me(body: Body) -> Viewer:
         user = read.child(page_state(content), "user")
         info = read.child(user, "user_info")
         guest = not read.flag(user, "logged_in") or read.flag(info, "guest")
-        return Viewer(read.text(info, "user_id"), guest)
+        return Viewer(read.text(info, "user_id"), read.text(info, "nickname"), guest)
     data = api_data(content)
     if "result" in data:  # selfinfo, which names no id
-        return Viewer(None, not read.flag(read.child(data, "result"), "success"))
+        guest = not read.flag(read.child(data, "result"), "success")
+        return Viewer(None, None, guest)
     user_id = read.text(data, "user_id")
-    return Viewer(user_id, user_id is None or read.flag(data, "guest"))
+    guest = user_id is None or read.flag(data, "guest")
+    return Viewer(user_id, read.text(data, "nickname"), guest)
 
 
 # --- Comments (5.4) ---------------------------------------------------------------------------

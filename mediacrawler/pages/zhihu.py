@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 
 from mediacrawler.exceptions import LoginRequired, NotFound, PlatformError, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Media, Post
-from mediacrawler.pages import Body, CommentPage, PostList, PostPage
+from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
 from mediacrawler.pages.fields import count, decode_json, unique
 from mediacrawler.pages.zhihu_answers import (
     INITIAL_DATA,
@@ -173,15 +173,11 @@ def creator(body: Body, *, creator_id: str | None = None) -> Creator:
     )
 
 
-def me(body: Body) -> Creator:
-    """The account that is logged in (section 1).
-
-    :raises LoginRequired: an answer without `uid` and `id`: nobody is.
-    """
+def me(body: Body) -> Viewer:
+    """Who is logged in: nobody, if the answer has neither `uid` nor `id` (section 1)."""
     payload = payload_of(body)
-    if as_text(payload.get("uid")) is None and member_id_of(payload) is None:
-        raise LoginRequired("nobody is logged in")
-    return creator({**payload, "id": payload.get("id") or payload.get("uid")})
+    user_id = member_id_of(payload) or as_text(payload.get("uid"))
+    return Viewer(user_id, as_text(payload.get("name")), guest=user_id is None)
 
 
 def creator_posts(

@@ -21,7 +21,8 @@ from mediacrawler.sessions import Session, State
 VERSION = 1
 ACCOUNT_NAME = re.compile(r"[\w@-][\w.@-]{0,49}")
 """Names that are safe as file names everywhere: at most 50 characters, none hidden."""
-RESERVED = ("all",)  # `-a account=all` means every account
+RESERVED = ("all", "cookies")
+"""`-a account=all` means every account; cookies of the environment go by the name "cookies"."""
 
 
 class SessionStore:
@@ -81,39 +82,34 @@ class SessionStore:
     def save(self, session: Session) -> None:
         """Write the session's file: whole or not at all.
 
-        :raises UsageProblem: the name cannot be a file name, or the folder cannot be written.
+        :raises UsageProblem: the name cannot be a file name.
+        :raises OSError: the file cannot be written; what was there before is still there.
         """
         path = self.path(session.platform, session.account)
         content = json.dumps(to_json(session), ensure_ascii=False, indent=1)
         temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.tmp")
+        _private_folder(self.folder)
+        _private_folder(path.parent)
+        # Created with its mode, so that nobody can open it before it is set.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            _private_folder(self.folder)
-            _private_folder(path.parent)
-            # Created with its mode, so that nobody can open it before it is set.
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                with open(descriptor, "w", encoding="utf-8") as file:
-                    file.write(content + "\n")
-                    file.flush()
-                    os.fsync(file.fileno())
-                temporary.replace(path)
-            finally:
-                temporary.unlink(missing_ok=True)
-        except OSError as error:
-            raise UsageProblem(
-                f"cannot write the session {path}: {error.strerror or error}"
-            ) from None
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(content + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
     def remove(self, platform: str, account: str) -> bool:
-        """Delete a session's file; says whether there was one."""
+        """Delete a session's file; says whether there was one.
+
+        :raises OSError: it cannot be deleted.
+        """
         try:
             self.path(platform, account).unlink()
         except FileNotFoundError:
             return False
-        except OSError as error:
-            raise UsageProblem(
-                f"cannot remove {self.path(platform, account)}: {error.strerror or error}"
-            ) from None
         return True
 
 
@@ -125,7 +121,7 @@ def check_name(account: str) -> None:
     if account.lower() in RESERVED or not ACCOUNT_NAME.fullmatch(account):
         raise UsageProblem(
             f"'{' '.join(account.split())[:60]}' cannot be the name of an account: use at most 50 "
-            "letters, digits and _ . @ - (not 'all', no dot at the beginning)"
+            "letters, digits and _ . @ - (not 'all' or 'cookies', no dot at the beginning)"
         )
 
 

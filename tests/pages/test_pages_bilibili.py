@@ -26,7 +26,7 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.items import Comment
-from mediacrawler.pages import bilibili
+from mediacrawler.pages import Viewer, bilibili
 
 PUBLISHED = datetime.fromtimestamp(1760000000, timezone.utc)
 API = "https://api.bilibili.com"
@@ -1135,6 +1135,8 @@ def test_only_the_login_flag_proves_a_login() -> None:
     data = {**fx.NAV["data"], "isLogin": True, "mid": 8, "uname": "我"}
     session = bilibili.session(fx.ok(data))
     assert (session.logged_in, session.mid, session.name) == (True, "8", "我")
+    assert bilibili.me(fx.ok(data)) == Viewer("8", "我", guest=False)
+    assert bilibili.me(fx.NAV) == Viewer(None, None, guest=True)
 
 
 def test_navigation_data_without_keys_is_useless() -> None:

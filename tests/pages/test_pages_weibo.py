@@ -46,7 +46,7 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.items import Creator, Post
-from mediacrawler.pages import PostPage, weibo
+from mediacrawler.pages import PostPage, Viewer, weibo
 
 
 def utc(*parts):
@@ -1409,6 +1409,7 @@ def test_no_content_for_a_profile_means_no_such_user():
 )
 def test_whether_cookies_are_a_login(body, logged_in, uid):
     assert weibo.login_state(body) == weibo.LoginState(logged_in, uid)
+    assert weibo.me(body) == Viewer(uid, None, guest=not logged_in)
 
 
 def test_visitor_cookies_come_in_the_body():

@@ -38,7 +38,7 @@ from mediacrawler.exceptions import (
     PlatformError,
     UnexpectedResponse,
 )
-from mediacrawler.pages import xhs
+from mediacrawler.pages import Viewer, xhs
 
 ESCAPED = TOKEN.replace("=", "%3D")
 
@@ -352,19 +352,22 @@ def test_a_user_search_finds_creators():
 @pytest.mark.parametrize(
     ("body", "viewer"),
     [
-        (answer({"guest": False, "user_id": READER}), (READER, False)),
-        (answer({"guest": True, "user_id": READER}), (READER, True)),
-        (answer({"guest": False, "user_id": ""}), (None, True)),
-        (answer({}), (None, True)),
-        (answer({"result": {"success": True}}), (None, False)),
-        (answer({"result": {"success": False}}), (None, True)),
-        (page({"user": {"loggedIn": True, "userInfo": {"user_id": READER}}}), (READER, False)),
-        (page({"user": {"loggedIn": True, "userInfo": {"guest": True}}}), (None, True)),
-        (page({"user": {"loggedIn": False, "userInfo": {}}}), (None, True)),
+        (answer({"guest": False, "user_id": READER, "nickname": "我"}), (READER, "我", False)),
+        (answer({"guest": True, "user_id": READER}), (READER, None, True)),
+        (answer({"guest": False, "user_id": ""}), (None, None, True)),
+        (answer({}), (None, None, True)),
+        (answer({"result": {"success": True}}), (None, None, False)),
+        (answer({"result": {"success": False}}), (None, None, True)),
+        (
+            page({"user": {"loggedIn": True, "userInfo": {"user_id": READER, "nickname": "我"}}}),
+            (READER, "我", False),
+        ),
+        (page({"user": {"loggedIn": True, "userInfo": {"guest": True}}}), (None, None, True)),
+        (page({"user": {"loggedIn": False, "userInfo": {}}}), (None, None, True)),
     ],
 )
 def test_who_is_logged_in(body, viewer):
-    assert xhs.me(body) == xhs.Viewer(*viewer)
+    assert xhs.me(body) == Viewer(*viewer)
 
 
 # --- Comments ---

@@ -43,7 +43,7 @@ from zhihu_fixtures import (
 
 from mediacrawler.exceptions import LoginRequired, NotFound, PlatformError, UnexpectedResponse
 from mediacrawler.items import Post
-from mediacrawler.pages import zhihu
+from mediacrawler.pages import Viewer, zhihu
 
 
 def utc(seconds: int) -> datetime:
@@ -654,10 +654,9 @@ def test_counts_that_were_not_asked_for_are_unknown() -> None:
 
 def test_who_is_logged_in() -> None:
     body = {"uid": "123456", "id": MEMBER, "name": "我", "url_token": "wo"}
-    assert zhihu.me(body).creator_id == MEMBER
-    assert zhihu.me({"uid": "123456", "name": "我"}).creator_id == "123456"
-    with pytest.raises(LoginRequired):
-        zhihu.me({"name": "游客"})
+    assert zhihu.me(body) == Viewer(MEMBER, "我", guest=False)
+    assert zhihu.me({"uid": "123456", "name": "我"}) == Viewer("123456", "我", guest=False)
+    assert zhihu.me({"name": "游客"}).guest
 
 
 # --- comments -----------------------------------------------------------------------------------
