@@ -43,6 +43,7 @@ CHROMIUM_PATH = None  # a path or command; None: Playwright's own, else the syst
 SAVE_DATA_PATH = "data"
 EXPORT_FORMATS = ["jsonl"]  # jsonl, json, csv
 ANONYMIZE = True  # author ids become keyed hashes, names are masked (docs/output.md)
+FFMPEG = None  # joins pictures and sound of a video; a path; None: that of the PATH, "": off
 
 # --- Sandbox ------------------------------------------------------------------------------
 SANDBOX_URL = None  # http://127.0.0.1:8787 sends every request to `python -m sandbox`
