@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 PostType = Literal["image", "video", "text", "article", "answer", "question", "thread", "live"]
 MediaKind = Literal["image", "video", "audio", "live_photo", "cover", "subtitle"]
-MediaStatus = Literal["downloaded", "present", "failed", "gone", "interrupted", "missing"]
+MediaStatus = Literal["downloaded", "present", "merged", "failed", "gone", "interrupted", "missing"]
 Gender = Literal["male", "female"]
 
 INTERNAL = {"internal": True}
@@ -32,7 +32,8 @@ class Media:
 
     After download, `path` is relative to ``SAVE_DATA_PATH``, `sha256` is of the whole file and
     `size` is in bytes. `status` stays ``None`` where no download was asked for; ``missing``
-    means that the platform named the file but gave no address for it.
+    means that the platform named the file but gave no address for it, ``merged`` that `path`,
+    `sha256` and `size` are those of the video that this sound has become part of.
     """
 
     kind: MediaKind
@@ -50,6 +51,9 @@ class Media:
     """The address carries the uploader's id: fetched from, but not stored while privacy is on."""
     fetch_url: str | None = field(default=None, metadata=INTERNAL)
     """Where to fetch from when `url` must not be stored."""
+    soundtrack: bool = field(default=False, metadata=INTERNAL)
+    """The sound of the video right before it in the list: both together are that video. Said by
+    page modules, since other sound (music, a voice message) may stand behind a video as well."""
 
 
 @dataclass(slots=True)

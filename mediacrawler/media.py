@@ -44,6 +44,17 @@ def file_type(head: bytes) -> str | None:
     return None
 
 
+def together(media: list[Media]) -> list[list[int]]:
+    """Positions (from 1) of what makes one file: a video and its sound, or a file alone."""
+    groups: list[list[int]] = []
+    for position, one in enumerate(media, 1):
+        if one.soundtrack and position > 1 and media[position - 2].kind == "video":
+            groups[-1].append(position)
+        else:
+            groups.append([position])
+    return groups
+
+
 def is_text(head: bytes) -> bool:
     """Whether a file begins like a page or JSON: an error that came with status 200."""
     return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b"{", b"[")
@@ -64,6 +75,10 @@ class MediaFolder:
         """Where the file at *position* (from 1) is collected while it downloads."""
         return self.path / f"{position}.part"
 
+    def unjoined(self, position: int) -> Path:
+        """Where the video at *position* is put together with its sound."""
+        return self.path / f"{position}.joined"
+
     def whole(self, position: int, url: str) -> dict[str, Any] | None:
         """What is known of a file that is there, whole, and from the same address."""
         entry = self._entries().get(str(position))
@@ -79,9 +94,17 @@ class MediaFolder:
 
         :raises OSError: disk full, no permission.
         """
+        return {"source": source_key(url), **self.place(position, finished, extension)}
+
+    def place(self, position: int, finished: Path, extension: str) -> dict[str, Any]:
+        """Put a finished file in its place; gives what is known of it but its source.
+
+        Reads the file once for its hash: call it in a thread.
+
+        :raises OSError: disk full, no permission.
+        """
         target = self.path / f"{position}.{extension}"
         entry = {
-            "source": source_key(url),
             "path": target.relative_to(self._root).as_posix(),
             "size": finished.stat().st_size,
             "sha256": sha256_of(finished),
@@ -89,6 +112,26 @@ class MediaFolder:
         }
         finished.replace(target)
         return entry
+
+    def join(self, video: int, audio: int, whole: dict[str, Any]) -> None:
+        """Note that the files at two positions are one now, *whole*; the parts are removed.
+
+        Each position keeps its own source, so a rerun knows both, and fetches neither.
+
+        :raises OSError: disk full, no permission.
+        """
+        for position in (video, audio):
+            before = self._entries()[str(position)]
+            self.note(position, {**whole, "source": before["source"]})
+            if before["path"] != whole["path"]:
+                (self._root / before["path"]).unlink(missing_ok=True)
+
+    def part_again(self, video: int, audio: int) -> None:
+        """Forget that the sound is in the video, which is about to be replaced by another one."""
+        entries = self._entries()
+        pair = [entries.get(str(position), {}).get("path") for position in (video, audio)]
+        if pair[0] == pair[1]:
+            entries.pop(str(audio), None)
 
     def note(self, position: int, entry: dict[str, Any]) -> None:
         """Write *entry* into the index."""

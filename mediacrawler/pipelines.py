@@ -1,6 +1,6 @@
 """Item pipelines, one question each: is it a record, is it private, is it new, its files.
 
-Settings: ANONYMIZE, SAVE_DATA_PATH, CONCURRENT_REQUESTS. None of them knows a platform.
+Settings: ANONYMIZE, SAVE_DATA_PATH, CONCURRENT_REQUESTS, FFMPEG. None of them knows a platform.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from mediacrawler.exceptions import PlatformError, UsageProblem
 from mediacrawler.feeds import stop_on_disk_error
 from mediacrawler.handlers import PartialFile, StreamWriteError
 from mediacrawler.items import Comment, Item, Media, MediaKind, MediaStatus, Post, post_key
-from mediacrawler.media import MediaFolder, file_type, fill, is_text
+from mediacrawler.media import MediaFolder, file_type, fill, is_text, together
 from mediacrawler.middlewares import require_platform_spider
+from mediacrawler.mux import MuxError, find_ffmpeg, mux
 from mediacrawler.privacy import Anonymizer, load_key
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ MEDIA_KINDS: dict[str, frozenset[MediaKind]] = {
     "all": frozenset({"image", "cover", "video", "audio", "live_photo", "subtitle"}),
 }
 """What the values of the argument `media` stand for."""
+
+MUX_AT_ONCE = 2
+"""Videos that are joined with their sound at the same time: the disk is what limits it."""
+
+POLL_SECONDS = 0.25
+"""How soon a stop of the crawl is noticed while ffmpeg works."""
 
 
 class ValidationPipeline:
@@ -104,11 +111,17 @@ class MediaPipeline:
 
     A file that is there and whole is not fetched again; one that was cut off is resumed. Where
     all addresses of a file are refused, they may have expired: the post is read once more.
+    A video whose sound is a file of its own becomes one file with it, if there is an ffmpeg.
     """
 
-    def __init__(self, crawler: Crawler, kinds: frozenset[MediaKind]) -> None:
+    def __init__(
+        self, crawler: Crawler, kinds: frozenset[MediaKind], ffmpeg: str | None = None
+    ) -> None:
         self.crawler = crawler
         self.kinds = kinds
+        self.ffmpeg = ffmpeg
+        self.muxing = asyncio.Semaphore(MUX_AT_ONCE)
+        self._told_apart = False
         self.root = Path(crawler.settings["SAVE_DATA_PATH"])
         # Keeps files from queueing up in front of requests that were signed a while ago.
         self.turn = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
@@ -119,7 +132,9 @@ class MediaPipeline:
         spider: Any = crawler.spider
         if spider.args.media == "none":
             raise NotConfigured
-        return cls(crawler, MEDIA_KINDS[spider.args.media])
+        kinds = MEDIA_KINDS[spider.args.media]
+        ffmpeg = find_ffmpeg(crawler.settings["FFMPEG"]) if "audio" in kinds else None
+        return cls(crawler, kinds, ffmpeg)
 
     @property
     def spider(self) -> PlatformSpider:
@@ -130,17 +145,29 @@ class MediaPipeline:
             folder = MediaFolder(self.root, item.platform, post_key(item))
             fresh = FreshAddresses(self, item)
             await asyncio.gather(
-                *(
-                    self._fetch(item, folder, position, media, fresh)
-                    for position, media in enumerate(item.media, 1)
-                    if media.kind in self.kinds
-                )
+                *(self._collect(item, folder, group, fresh) for group in together(item.media))
             )
         return item
 
-    async def _fetch(
-        self, post: Post, folder: MediaFolder, position: int, media: Media, fresh: FreshAddresses
+    async def _collect(
+        self, post: Post, folder: MediaFolder, group: list[int], fresh: FreshAddresses
     ) -> None:
+        """Fetch what makes one file: the file, or a video and its sound, which are joined."""
+        wanted = [place for place in group if post.media[place - 1].kind in self.kinds]
+        if len(wanted) == 2:
+            keep_apart_if_replaced(post, folder, *wanted)
+        reasons = await asyncio.gather(
+            *(self._fetch(folder, place, post.media[place - 1], fresh) for place in wanted)
+        )
+        if len(wanted) == 2:
+            await self._join(post, folder, *wanted)
+        for place, why in zip(wanted, reasons, strict=True):
+            self._count(post, place, post.media[place - 1], why)
+
+    async def _fetch(
+        self, folder: MediaFolder, position: int, media: Media, fresh: FreshAddresses
+    ) -> str:
+        """Fetch one file; its record says what came of it, the answer why."""
         urls = addresses(media)
         why = "the platform gives no address"
         try:
@@ -157,7 +184,7 @@ class MediaPipeline:
             media.status, why = "failed", "it could not be written"
             if isinstance(cause, OSError):
                 stop_on_disk_error(self.crawler, folder.path, cause)
-        self._count(post, position, media, why)
+        return why
 
     async def _try_all(
         self, folder: MediaFolder, position: int, media: Media, urls: list[str]
@@ -212,15 +239,78 @@ class MediaPipeline:
         PartialFile(part).discard()
         folder.note(position, entry)
         fill(media, entry)
+        self.spider.ledger.media["bytes"] += entry["size"]
         return None
+
+    async def _join(self, post: Post, folder: MediaFolder, video: int, audio: int) -> None:
+        """Make one file of a video and its sound, unless that was done by an earlier run."""
+        pictures, sound = post.media[video - 1], post.media[audio - 1]
+        if pictures.path is None or sound.path is None:
+            return
+        if pictures.path != sound.path:
+            if self.ffmpeg is None:
+                self._tell_apart(post)
+                return
+            try:
+                async with self.muxing:
+                    whole = await self._mux(self.ffmpeg, folder, video, pictures, sound)
+            except MuxError as error:
+                self._count_unjoined(post, video, error)
+                return
+            except OSError as error:
+                stop_on_disk_error(self.crawler, folder.path, error)
+                self._count_unjoined(post, video, error)
+                return
+            if whole is None:
+                return
+            fill(pictures, whole)
+            fill(sound, whole)
+            folder.join(video, audio, whole)
+        sound.status = "merged"
+
+    async def _mux(
+        self, ffmpeg: str, folder: MediaFolder, position: int, pictures: Media, sound: Media
+    ) -> dict[str, Any] | None:
+        """What is known of the whole video, or None when the crawl is being stopped."""
+        assert pictures.path
+        assert sound.path
+        target = folder.unjoined(position)
+        work = asyncio.ensure_future(
+            mux(self.root / pictures.path, self.root / sound.path, target, ffmpeg=ffmpeg)
+        )
+        while not work.done() and not self.spider.stopping:
+            await asyncio.wait({work}, timeout=POLL_SECONDS)
+        if not work.done():
+            work.cancel()
+            await asyncio.wait({work})
+        if work.cancelled():
+            return None  # two good files; the next run joins them
+        work.result()
+        return await asyncio.to_thread(folder.place, position, target, "mp4")
+
+    def _tell_apart(self, post: Post) -> None:
+        if not self._told_apart:
+            self._told_apart = True
+            logger.info(
+                "%s: no ffmpeg: pictures and sound of a video stay two files", post.platform
+            )
+
+    def _count_unjoined(self, post: Post, position: int, error: Exception) -> None:
+        self.spider.ledger.media["mux_failed"] += 1
+        self.crawler.stats.inc_value("media/mux_failed")
+        logger.error(
+            "%s: video %d of post %s stays apart from its sound: %s",
+            post.platform,
+            position,
+            post.post_id,
+            error,
+        )
 
     def _count(self, post: Post, position: int, media: Media, why: str) -> None:
         counts = self.spider.ledger.media
         counts[str(media.status)] += 1
         self.crawler.stats.inc_value(f"media/{media.status}")
-        if media.status == "downloaded":
-            counts["bytes"] += media.size or 0
-        elif media.status != "present":
+        if media.status not in ("downloaded", "present", "merged"):
             logger.error(
                 "%s: file %d of post %s is %s: %s",
                 post.platform,
@@ -249,7 +339,7 @@ class FreshAddresses:
 
     async def _read(self) -> list[Media]:
         spider = self._pipeline.spider
-        self._pipeline.crawler.stats.inc_value("posts/read_again")
+        spider.ledger.media["refreshed_posts"] += 1
         try:
             page = await spider.read_post(self._post)
         except PlatformError as error:
@@ -259,6 +349,13 @@ class FreshAddresses:
 
     def _name(self) -> tuple[str, str]:
         return self._post.platform, self._post.post_id
+
+
+def keep_apart_if_replaced(post: Post, folder: MediaFolder, video: int, audio: int) -> None:
+    """Have the sound fetched again where it is part of a file that is about to be replaced."""
+    urls = addresses(post.media[video - 1])
+    if urls and folder.whole(video, urls[0]) is None:
+        folder.part_again(video, audio)
 
 
 def extension_of(media: Media, head: bytes) -> str | None:

@@ -98,6 +98,8 @@ def _problems(ledger: Ledger, ending: Ending) -> Iterable[str]:
     missing = sum(ledger.media[status] for status in ("failed", "gone", "missing", "interrupted"))
     if missing:
         yield f"{missing} files are missing"
+    if ledger.media["mux_failed"]:
+        yield f"{ledger.media['mux_failed']} videos are apart from their sound"
     if ledger.not_understood:
         yield f"{len(ledger.not_understood)} inputs were not understood"
     if ledger.unreadable:

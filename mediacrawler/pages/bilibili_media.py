@@ -161,6 +161,7 @@ def _stream(row: dict[str, Any], kind: str) -> Stream:
 def _stream_media(stream: Stream, duration_s: float | None) -> Media:
     media = _file_media(stream.urls)
     media.kind = "audio" if stream.kind == "audio" else "video"
+    media.soundtrack = stream.kind == "audio"
     media.ext = "m4a" if stream.kind == "audio" else "mp4"
     media.width, media.height = stream.width, stream.height
     media.duration_s = duration_s
