@@ -136,6 +136,11 @@ class CrawlArgs(BaseModel):
         description="Only posts published on or before this day (2026-01-31, China time).",
     )
     start_page: int = Field(default=1, ge=1, description="First page of search results to read.")
+    account: Words = Field(
+        default_factory=list,
+        description="Stored accounts to crawl with (see `scrapy login`), separated by commas, or "
+        "all.",
+    )
     media: MediaChoice = Field(default="none", description="Media files to download.")
 
     @model_validator(mode="before")

@@ -46,6 +46,20 @@ class Cookie:
         """Whether it has an expiry and that has passed."""
         return self.expires is not None and self.expires <= now
 
+    @classmethod
+    def from_jar(cls, cookie: JarCookie) -> Cookie:
+        """The way back from the standard library's cookie jar."""
+        return cls(
+            cookie.name,
+            cookie.value or "",
+            cookie.domain,
+            cookie.path,
+            cookie.expires,
+            secure=cookie.secure,
+            http_only=any(map(cookie.has_nonstandard_attr, ("HttpOnly", "httponly"))),
+            same_site=SAME_SITES.get((cookie.get_nonstandard_attr("SameSite") or "").lower()),
+        )
+
     def for_jar(self, default_domain: str) -> JarCookie:
         """The cookie as the standard library's cookie jar (and so Scrapy's) takes it."""
         domain = self.domain or default_domain
@@ -60,12 +74,15 @@ class Cookie:
             domain_initial_dot=domain.startswith("."),
             path=self.path,
             path_specified=True,
-            secure=False,
+            secure=self.secure,
             expires=self.expires,
             discard=self.expires is None,
             comment=None,
             comment_url=None,
-            rest={},
+            rest={
+                **({"HttpOnly": ""} if self.http_only else {}),
+                **({"SameSite": self.same_site} if self.same_site else {}),
+            },
         )
 
     def for_browser(self, default_domain: str = "") -> dict[str, Any]:

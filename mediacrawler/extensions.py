@@ -187,8 +187,9 @@ class Progress:
             f"{self.in_flight()} in flight",
         ]
         backoff = self.crawler.get_downloader_middleware(BackoffMiddleware)
-        if backoff and backoff.gate.remaining() > 0:
-            until = datetime.fromtimestamp(backoff.gate.resume_at).strftime("%H:%M:%S")
+        waiting = [gate.resume_at for gate in backoff.gates.values()] if backoff else []
+        if any(moment > time.time() for moment in waiting):
+            until = datetime.fromtimestamp(max(waiting)).strftime("%H:%M:%S")
             parts.append(f"waiting until {until} (too many requests)")
         return f"{spider.name}: {', '.join(parts)}"
 

@@ -37,6 +37,8 @@ class Seed:
     index: int = 0
     """Its place in the ledger: what requests carry instead of the seed itself."""
     context: dict[str, str] = field(default_factory=dict)
+    session: str | None = None
+    """The account that reads the list."""
     asked: int | None = None
     cursor: str | None = None
     pages: int = 0
@@ -195,6 +197,8 @@ class CommentWalk:
     post: Post
     wanted: int | None
     replies_wanted: int | None
+    session: str | None = None
+    """The account that reads them."""
     collected: int = 0
     replies: int = 0
     paging: bool = False

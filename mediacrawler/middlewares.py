@@ -14,12 +14,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
-from mediacrawler.cookies import parse_header
+from mediacrawler.cookies import Cookie, parse_header
 from mediacrawler.exceptions import (
     AccessDenied,
     BadSignature,
@@ -29,7 +28,6 @@ from mediacrawler.exceptions import (
     PlatformError,
     RateLimited,
     UnexpectedResponse,
-    UsageProblem,
 )
 from mediacrawler.pages.fields import retry_after
 
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
+    from mediacrawler.sessions import State
     from mediacrawler.spiders.base import PlatformSpider, Signature, StopVerdict
 
 logger = logging.getLogger(__name__)
@@ -134,12 +133,12 @@ class BackoffMiddleware:
     - rate_limited: the whole session pauses, then the request is sent again;
     - unexpected (5xx, cut answers, timeouts, resets), signature, refusals behind an empty answer:
       sent again after a wait of its own, at most RETRY_TIMES times;
-    - captcha, login_required, blocked account or address: the crawl stops, the request is kept
-      (JOBDIR) and not repeated;
+    - captcha, login_required, blocked account or address: the session is put aside and another
+      takes its requests; without another the crawl stops, and the request is kept (JOBDIR);
     - not_found, a refused item, tries used up: the request's errback gets the exception.
 
-    BACKOFF_GIVE_UP pauses in a row without one good answer stop the crawl as well, and so do
-    twice as many failures.
+    BACKOFF_GIVE_UP pauses of a session in a row without one good answer put it aside as well;
+    twice as many failures stop the crawl.
     """
 
     def __init__(
@@ -159,12 +158,11 @@ class BackoffMiddleware:
             load_object(error) if isinstance(error, str) else error
             for error in settings.getlist("RETRY_EXCEPTIONS")
         )
-        self.gate = Gate(
-            settings.getfloat("BACKOFF_BASE"),
-            settings.getfloat("BACKOFF_MAX"),
-            rng or random.Random(),
-            clock,
-        )
+        self.base = settings.getfloat("BACKOFF_BASE")
+        self.longest = settings.getfloat("BACKOFF_MAX")
+        self.rng = rng or random.Random()
+        self.gates: dict[str, Gate] = {}
+        """The pause of each session, by account."""
         self.failures = Streak(clock)
 
     @classmethod
@@ -176,11 +174,21 @@ class BackoffMiddleware:
     def spider(self) -> PlatformSpider:
         return self.crawler.spider  # type: ignore[return-value]
 
+    def gate(self, request: Request) -> Gate:
+        """The gate of the session that sends *request*."""
+        account = request.meta["session"]
+        if account not in self.gates:
+            self.gates[account] = Gate(self.base, self.longest, self.rng, self.clock)
+        return self.gates[account]
+
     async def process_request(self, request: Request) -> Request | None:
         """Hold the request back while its session pauses, or its own wait lasts."""
+        gate = self.gate(request)
         while not self.spider.stopping:
+            if not self.spider.sessions.is_usable(request.meta["session"]):
+                return unsent(request)  # put aside meanwhile: another session takes it
             own = request.meta.get("not_before", 0.0) - self.clock()
-            wait = max(self.gate.remaining(), own)
+            wait = max(gate.remaining(), own)
             if wait <= 0:
                 return None
             await asyncio.sleep(min(wait, POLL_SECONDS))
@@ -196,7 +204,7 @@ class BackoffMiddleware:
             if await self._renewed(request, error):
                 return unsent(request, signature_renewed=True)
             return self._react(request, error)
-        self.gate.streak.broken()
+        self.gate(request).streak.broken()
         self.failures.broken()
         return response
 
@@ -229,32 +237,35 @@ class BackoffMiddleware:
         stats = self.crawler.stats
         stats.inc_value(f"backoff/answers/{error.meaning}")
         if isinstance(error, CaptchaRequired):
-            return self._stop(request, "blocked", f"the platform asks for a captcha: {error}")
+            reason = f"the platform asks for a captcha: {error}"
+            return self._lose_session(request, "captcha", "blocked", reason)
         if isinstance(error, LoginRequired):
-            return self._stop(request, "login_required", f"a valid login is needed: {error}")
+            reason = f"a valid login is needed: {error}"
+            return self._lose_session(request, "expired", "login_required", reason)
         if isinstance(error, RateLimited):
             return self._pause(request, error)
         if isinstance(error, NotFound) or error.scope == "item":
             raise error
         if isinstance(error, AccessDenied) and not error.soft:
-            return self._stop(request, "blocked", f"the {error.scope} is blocked: {error}")
+            reason = f"the {error.scope} is blocked: {error}"
+            if error.scope == "ip" and not self.spider.has_own_address(request):
+                return self._stop(request, "blocked", reason)  # it is the same for all sessions
+            return self._lose_session(request, "flagged", "blocked", reason)
         return self._try_again_later(request, error)
 
     def _pause(self, request: Request, error: RateLimited) -> Request:
-        asked = error.retry_after
+        gate, asked = self.gate(request), error.retry_after
         if asked is not None and asked > self.longest_retry_after:
-            return self._stop(
-                request, "rate_limited", f"the platform asks to wait {asked:.0f} s: {error}"
-            )
-        added = self.gate.pause(request.meta.get("sent_at", 0.0), asked)
+            reason = f"the platform asks to wait {asked:.0f} s: {error}"
+            return self._lose_session(request, "rate_limited", "rate_limited", reason)
+        added = gate.pause(request.meta.get("sent_at", 0.0), asked)
         self.crawler.stats.inc_value("backoff/paused_seconds", added)  # type: ignore[arg-type]
-        if self.gate.streak.length > self.give_up:
-            return self._stop(
-                request, "rate_limited", f"too many requests, and waiting does not help: {error}"
-            )
+        if gate.streak.length > self.give_up:
+            reason = f"too many requests, and waiting does not help: {error}"
+            return self._lose_session(request, "rate_limited", "rate_limited", reason)
         if added > 0.5:
             logger.info(
-                "%s: too many requests; all wait %.1f s", self.spider.name, self.gate.remaining()
+                "%s: too many requests; all wait %.1f s", self.spider.name, gate.remaining()
             )
         return self._again(request, error)
 
@@ -262,7 +273,7 @@ class BackoffMiddleware:
         self.failures.refused(request.meta.get("sent_at", 0.0))
         if self.failures.length > 2 * self.give_up:
             return self._stop(request, *give_up_reason(error))
-        wait = error.retry_after or self.gate.delay(request.meta.get("retry_times", 0) + 1)
+        wait = error.retry_after or self.gate(request).delay(request.meta.get("retry_times", 0) + 1)
         again = self._again(request, error)
         again.meta["not_before"] = self.clock() + wait
         self.crawler.stats.inc_value("backoff/delayed_seconds", wait)  # type: ignore[arg-type]
@@ -280,6 +291,13 @@ class BackoffMiddleware:
         if again is None:
             raise error
         return unsent(again)
+
+    def _lose_session(
+        self, request: Request, state: State, verdict: StopVerdict, reason: str
+    ) -> Request:
+        """Put the session aside; another one takes the request, or the crawl stops."""
+        self.spider.put_aside(request.meta["session"], state, verdict, reason)
+        return self._keep(request) if self.spider.stopping else unsent(request)
 
     def _stop(self, request: Request, verdict: StopVerdict, reason: str) -> Request:
         self.spider.stop(verdict, reason)
@@ -331,38 +349,65 @@ def judge_status(response: Response, now: float) -> None:
 
 
 class SessionMiddleware:
-    """Sends each request as its session: one download slot, user agent and cookie jar.
+    """Sends each request as one of the sessions: its download slot, user agent and cookie jar.
 
-    All hosts of a platform share the slot, so that the limit and the delay hold for the whole
-    session, files included. Requests with ``meta["anonymous"]`` carry no cookies.
+    A request stays with the session in ``meta["session"]`` (an account name) while that is
+    usable; others get one here. All hosts of a platform share the session's slot, so that the
+    delay holds for all of them, files included. Requests with ``meta["anonymous"]`` carry no
+    cookies.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         require_platform_spider(crawler)
         return cls(crawler)
 
-    def spider_opened(self, spider: PlatformSpider) -> None:
-        """Put the user's cookies into the jar; from there on Scrapy keeps it up to date."""
-        middleware = self.crawler.get_downloader_middleware(CookiesMiddleware)
-        if middleware is None:
-            raise UsageProblem("COOKIES_ENABLED must be True: sessions live in Scrapy's cookies")
-        jar = middleware.jars[spider.name]
-        for cookie in spider.cookies:
-            jar.set_cookie(cookie.for_jar(spider.cookie_domain))
+    @property
+    def spider(self) -> PlatformSpider:
+        return self.crawler.spider  # type: ignore[return-value]
 
-    def process_request(self, request: Request) -> None:
-        spider: Any = self.crawler.spider
-        request.meta["download_slot"] = spider.name
-        request.headers["User-Agent"] = spider.session_user_agent
+    def spider_opened(self, spider: PlatformSpider) -> None:
+        """Put the user's cookies into the jars; from there on Scrapy keeps them up to date."""
+        for session in spider.sessions.sessions.values():
+            jar = spider.jar(session)
+            for cookie in session.cookies:
+                jar.set_cookie(cookie.for_jar(spider.cookie_domain))
+
+    def spider_closed(self, spider: PlatformSpider) -> None:
+        """Keep the cookies that the platform has renewed, where the session is a stored one."""
+        for session in spider.sessions.sessions.values():
+            session.cookies = [Cookie.from_jar(cookie) for cookie in spider.jar(session)]
+            spider.save_session(session)
+
+    def process_request(self, request: Request) -> Request | None:
+        session = self.spider.sessions.choose(request.meta.get("session"))
+        if session is None:  # the last one was put aside while this request was on its way here
+            if request.meta.get("awaited"):
+                raise IgnoreRequest("no session is left")
+            return unsent(request)
+        self.spider.sessions.started(session)
+        request.meta["session"] = session.account
+        request.meta["download_slot"] = session.slot
+        user_agent = request.meta.get("user_agent") or session.user_agent
+        request.headers["User-Agent"] = user_agent or self.spider.default_user_agent
         if request.meta.get("anonymous"):
             request.meta["dont_merge_cookies"] = True
         else:
-            request.meta["cookiejar"] = spider.name
+            request.meta["cookiejar"] = session.slot
+        return None
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        self.spider.sessions.finished(request.meta["session"])
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        if "session" in request.meta:
+            self.spider.sessions.finished(request.meta["session"])
 
 
 class KeepLoginMiddleware:

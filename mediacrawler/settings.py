@@ -36,6 +36,9 @@ USER_AGENT = (
     "Chrome/140.0.0.0 Safari/537.36"
 )
 
+SESSION_COOLDOWN = 21600.0  # seconds that a stored session rests after a captcha or a flag
+SESSION_COOLDOWN_RATE = 3600.0  # seconds that it rests after a 429 that did not end
+
 # --- Browser (logins, challenge pages) -----------------------------------------------------
 CHROMIUM_PATH = None  # a path or command; None: Playwright's own, else the system's
 
@@ -63,8 +66,8 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
-    "mediacrawler.middlewares.BackoffMiddleware": 550,
-    "mediacrawler.middlewares.SessionMiddleware": 560,
+    "mediacrawler.middlewares.SessionMiddleware": 540,
+    "mediacrawler.middlewares.BackoffMiddleware": 550,  # pauses are those of a session
     "mediacrawler.middlewares.KeepLoginMiddleware": 710,
     # CookiesMiddleware stands at 700; signing reads the cookies that will be sent.
     "mediacrawler.middlewares.SigningMiddleware": 720,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mediacrawler.cookies import Cookie
@@ -77,6 +77,10 @@ class SessionPool:
                 return session
         return min(usable, key=lambda session: self._busy[session.account], default=None)
 
+    def is_usable(self, account: str) -> bool:
+        """Whether that account may send requests now."""
+        return self.sessions[account].usable(self._now())
+
     def started(self, session: Session) -> None:
         """A request of *session* is on its way."""
         self._busy[session.account] += 1
@@ -85,10 +89,10 @@ class SessionPool:
         """A request of that account has its answer, or none."""
         self._busy[account] -= 1
 
-    def put_aside(self, account: str, state: State, reason: str, until: datetime | None) -> Session:
-        """Rest a session; until None means until somebody logs in again."""
+    def put_aside(self, account: str, state: State, reason: str, seconds: float) -> Session:
+        """Rest a session for *seconds*; an expired one until somebody logs in again."""
         session = self.sessions[account]
         session.state = state
         session.reason = reason
-        session.cool_until = until
+        session.cool_until = self._now() + timedelta(seconds=seconds)
         return session

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ValidationError
 from scrapy import Request, Spider
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 from scrapy_spider_metadata import Args
@@ -31,11 +32,14 @@ from mediacrawler.items import Comment, Creator, Post, post_key
 from mediacrawler.job import Job
 from mediacrawler.ledger import CommentWalk, Ledger, Seed
 from mediacrawler.pages import CommentPage, PostList, PostPage
+from mediacrawler.sessions import Session, SessionPool, State
+from mediacrawler.sessions.store import SessionStore
 from mediacrawler.targets import Expected, Found, Target
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.http.cookies import CookieJar
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
@@ -45,6 +49,8 @@ Output = Iterator[Any]
 
 LIST_PRIORITY = 20  # lists and profiles: they feed everything else, and they are few
 COMMENT_PRIORITY = 10  # chains of pages: the sooner they start, the sooner the last one ends
+UNNAMED = "cookies"
+"""The account of cookies that come from the environment or a file; nothing is stored of it."""
 MAX_REDIRECTS = 5  # of a short link
 
 
@@ -154,10 +160,10 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """Headers with which the platform's files are fetched."""
         return {}
 
-    async def open_session(self) -> None:
-        """What has to be asked before the first request (keys, a visitor's cookies).
+    async def open_session(self, session: Session) -> None:
+        """What *session* has to ask before its first request (keys, a visitor's cookies).
 
-        Uses :meth:`fetch`; may call :meth:`stop`.
+        Uses :meth:`fetch`; may call :meth:`put_aside`.
         """
 
     async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
@@ -223,11 +229,16 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         self.ledger = Ledger()
         self.stop_verdict: StopVerdict | None = None
         self.stop_reason: str | None = None
-        self.session_user_agent: str = (
+        self.default_user_agent: str = (
             settings.get(f"{self.name.upper()}_USER_AGENT") or settings["USER_AGENT"]
         )
-        self.cookies = self._load_cookies(settings)
-        self._check_cookies()
+        self.cool_downs: dict[State, float] = {
+            "captcha": settings.getfloat("SESSION_COOLDOWN"),
+            "flagged": settings.getfloat("SESSION_COOLDOWN"),
+            "rate_limited": settings.getfloat("SESSION_COOLDOWN_RATE"),
+        }
+        self.sessions = SessionPool(self._load_sessions(settings), now_utc)
+        self._check_sessions()
         check_folder(Path(settings["SAVE_DATA_PATH"]))
         if settings["JOBDIR"]:
             self.job = Job(Path(settings["JOBDIR"]), self.args)
@@ -239,27 +250,107 @@ class PlatformSpider(Args[CrawlArgs], Spider):
                 f"no {self.name} post or creator in: {'; '.join(self.ledger.not_understood)}"
             )
 
-    def _load_cookies(self, settings: BaseSettings) -> list[Cookie]:
+    def _load_sessions(self, settings: BaseSettings) -> list[Session]:
+        """The sessions that the user named, else the cookies of the environment or a file."""
+        self.store = SessionStore(Path(settings["SESSIONS_DIR"]))
+        if self.args.account == ["all"]:
+            sessions = self.store.all(self.name)
+        elif self.args.account:
+            sessions = [self.store.load(self.name, account) for account in self.args.account]
+        else:
+            sessions = [self._session_of_cookies(settings)]
+            stored = self.store.all(self.name)
+            if self._missing(sessions[0]) and len(stored) == 1:
+                sessions = stored
+        for session in sessions:
+            session.cookies = [c for cookie in session.cookies for c in self.as_sent(cookie)]
+        return sessions
+
+    def _session_of_cookies(self, settings: BaseSettings) -> Session:
         named = settings.get(f"{self.name.upper()}_COOKIES_FILE")
-        return load_cookies(
+        cookies = load_cookies(
             self.name,
             os.environ,
             Path(settings["COOKIES_DIR"]),
             Path(named).expanduser() if named else None,
         )
+        return Session(self.name, UNNAMED, cookies)
 
-    def _check_cookies(self) -> None:
+    def as_sent(self, cookie: Cookie) -> list[Cookie]:
+        """A cookie in the form, and for the hosts, in which this platform wants it."""
+        return [cookie]
+
+    def _missing(self, session: Session) -> list[str]:
         now = time.time()
-        names = {cookie.name for cookie in self.cookies if cookie.value and not cookie.expired(now)}
-        missing = [name for name in self.required_cookies if name not in names]
-        if missing:
-            raise UsageProblem(
-                f"{self.name} needs the cookies {' and '.join(self.required_cookies)} of a "
-                f"logged-in browser ({', '.join(missing)} missing or expired): log in at "
-                f"{self.home}, copy the Cookie request header into cookies/{self.name}.txt or into "
-                f"the environment variable {self.name.upper()}_COOKIES (README, 'The first real "
-                "crawl')"
-            )
+        names = {c.name for c in session.cookies if c.value and not c.expired(now)}
+        return [name for name in self.required_cookies if name not in names]
+
+    def _check_sessions(self) -> None:
+        """Make sure that there is somebody to send requests.
+
+        :raises UsageProblem: no session, cookies are missing, or all sessions rest.
+        """
+        for session in self.sessions.sessions.values():
+            missing = self._missing(session)
+            if missing:
+                whose = "" if session.account == UNNAMED else f" (account {session.account})"
+                raise UsageProblem(
+                    f"{self.name} needs the cookies {' and '.join(self.required_cookies)} of a "
+                    f"logged-in browser ({', '.join(missing)} missing or expired){whose}: log in "
+                    f"at {self.home}, copy the Cookie request header into cookies/{self.name}.txt "
+                    f"or into the environment variable {self.name.upper()}_COOKIES, or use "
+                    f"`scrapy login {self.name}` (README, 'The first real crawl')"
+                )
+        if not self.sessions.usable():
+            raise UsageProblem(self._why_nobody())
+
+    def _why_nobody(self) -> str:
+        resting = [
+            f"{session.account} ({session.state}"
+            + (f" until {session.cool_until:%Y-%m-%d %H:%M} UTC)" if session.cool_until else ")")
+            for session in self.sessions.sessions.values()
+        ]
+        if not resting:
+            return f"there is no stored account of {self.name}; use `scrapy login {self.name}`"
+        return f"no account of {self.name} can be used: {', '.join(resting)}"
+
+    def put_aside(self, account: str, state: State, verdict: StopVerdict, reason: str) -> None:
+        """Rest a session that the platform refuses; without another one the crawl stops."""
+        if not self.sessions.is_usable(account):
+            return  # another request of it has said so already
+        session = self.sessions.put_aside(account, state, reason, self.cool_downs.get(state, 0))
+        self.save_session(session)
+        self.crawler.stats.inc_value(f"sessions/put_aside/{state}")
+        left = len(self.sessions.usable())
+        if not left:
+            self.stop(verdict, reason)
+            return
+        self.logger.warning(
+            "%s: account %s is put aside, %d left: %s", self.name, account, left, reason
+        )
+
+    def save_session(self, session: Session) -> None:
+        """Store what has become of a session, if it is a stored one."""
+        if session.account == UNNAMED:
+            return
+        try:
+            self.store.save(session)
+        except OSError as error:
+            self.logger.error("%s: account %s: not saved: %s", self.name, session.account, error)
+
+    def jar(self, session: Session) -> CookieJar:
+        """The cookies that *session* sends, kept up to date by Scrapy.
+
+        :raises UsageProblem: cookies are switched off.
+        """
+        middleware = self.crawler.get_downloader_middleware(CookiesMiddleware)
+        if middleware is None:
+            raise UsageProblem("COOKIES_ENABLED must be True: sessions live in Scrapy's cookies")
+        return middleware.jars[session.slot]
+
+    def has_own_address(self, request: Request) -> bool:
+        """Whether the request's session has an address (a proxy) that others do not share."""
+        return "proxy" in request.meta and len(self.sessions.sessions) > 1
 
     def _find(self, text: str, expected: Expected) -> list[Target]:
         found: Found = self.targets.find(text, expected)
@@ -297,13 +388,17 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         assert self.crawler.engine
         deferred_from_coro(self.crawler.engine.close_spider_async(reason=verdict))
 
-    async def fetch(self, request: Request) -> Any:
+    async def fetch(self, request: Request, session: Session | None = None) -> Any:
         """What the page function of *request* reads, or None when the crawl is being stopped.
+
+        Sent as *session*, or as any.
 
         :raises PlatformError: the attempts are used up, or the answer is a refusal.
         """
         assert self.crawler.engine
         request.meta["awaited"] = True
+        if session is not None:
+            request.meta["session"] = session.account
         try:
             response = await self.crawler.engine.download_async(request)
         except IgnoreRequest:
@@ -322,10 +417,11 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """The first requests of every seed; a resumed crawl (JOBDIR) has them already."""
-        try:
-            await self.open_session()
-        except PlatformError as error:
-            self.stop("error", f"no session could be opened: {error}")
+        for session in self.sessions.usable():
+            try:
+                await self.open_session(session)
+            except PlatformError as error:
+                self.stop("error", f"no session could be opened: {error}")
         if self.stopping:
             return
         state: dict[str, Any] = getattr(self, "state", {})
@@ -447,13 +543,18 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     def _list_request(self, seed: Seed) -> Request:
         if seed.kind == "keyword":
-            return self.search_request(seed, seed.cursor or "")
-        return self.creator_posts_request(seed, seed.cursor)
+            request = self.search_request(seed, seed.cursor or "")
+        else:
+            request = self.creator_posts_request(seed, seed.cursor)
+        if seed.session:  # the pages of one list are asked for by one account
+            request.meta["session"] = seed.session
+        return request
 
     def parse_list(self, response: Response, seed: int) -> Output:
         page: PostList = response.meta["result"]
         taken = self.ledger.seeds[seed]
         taken.listing = False
+        taken.session = response.meta["session"]
         taken.pages += 1
         news = taken.offer(page.posts, self.ledger.claimed, self._unwanted)
         self._count_unreadable(page.unreadable, f"'{taken.value}'")
@@ -505,6 +606,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Output:
         page: PostPage = response.meta["result"]
+        page.session = response.meta["session"]
         yield from self._complete(page, card, seed)
 
     def _complete(self, page: PostPage, card: Post, seed: int) -> Output:
@@ -547,7 +649,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             if name in card.extra:
                 post.extra.setdefault(name, card.extra[name])
         taken.post_saved()
-        yield from self._start_comments(post)
+        yield from self._start_comments(post, page.session)
         yield from self._advance(taken)
         yield from self._items([post, *page.related], taken)
 
@@ -597,7 +699,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     # --- Comments -------------------------------------------------------------------------
 
-    def _start_comments(self, post: Post) -> Output:
+    def _start_comments(self, post: Post, session: str | None) -> Output:
         if self.args.max_comments == 0 or post.comment_count == 0:
             return
         self.ledger.comments_expected += post.comment_count or 0
@@ -605,11 +707,19 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         known = copy.copy(post)
         known.extra = dict(post.extra)
         walk = self.ledger.start_walk(known, self.args.max_comments, self.args.max_replies)
+        walk.session = session
         yield self._comments_page(walk)
+
+    @staticmethod
+    def _bound(walk: CommentWalk, request: Request) -> Request:
+        """A post and its comments are read by one account."""
+        if walk.session:
+            request.meta["session"] = walk.session
+        return request
 
     def _comments_page(self, walk: CommentWalk) -> Request:
         return self._plan(
-            self.comments_request(walk.post, walk.cursor),
+            self._bound(walk, self.comments_request(walk.post, walk.cursor)),
             self.parse_comments,
             self.comments_failed,
             COMMENT_PRIORITY,
@@ -618,7 +728,9 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     def _replies_page(self, walk: CommentWalk, root_id: str) -> Request:
         return self._plan(
-            self.replies_request(walk.post, root_id, walk.threads[root_id].cursor),
+            self._bound(
+                walk, self.replies_request(walk.post, root_id, walk.threads[root_id].cursor)
+            ),
             self.parse_replies,
             self.comments_failed,
             COMMENT_PRIORITY,

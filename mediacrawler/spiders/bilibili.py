@@ -28,6 +28,7 @@ from mediacrawler.items import Post
 from mediacrawler.ledger import Gap, Seed
 from mediacrawler.pages import PostPage
 from mediacrawler.pages import bilibili as pages
+from mediacrawler.sessions import Session
 from mediacrawler.signing import bilibili as signing
 from mediacrawler.spiders.base import Output, PlatformSpider, Signature
 from mediacrawler.targets import bilibili as targets
@@ -101,22 +102,32 @@ class BilibiliSpider(PlatformSpider):
 
     # --- The session (1.3, 1.4, 4.1) ------------------------------------------------------
 
-    async def open_session(self) -> None:
+    async def open_session(self, session: Session) -> None:
         """Signing needs keys, and a login changes what is asked."""
-        names = {cookie.name for cookie in self.cookies}
+        names = {cookie.name for cookie in session.cookies}
         if "buvid3" not in names:
-            await self.fetch(Request(self.home))  # sets the cookies of a visitor (1.3)
-        await self.signing_key()
-        if self.stopping:
+            await self.fetch(Request(self.home), session)  # sets the cookies of a visitor (1.3)
+        found = await self._who_am_i(session)
+        if found is None:
             return
-        if "SESSDATA" in names and not self.logged_in:
-            self.stop("login_required", "the login in the cookies has expired")
-        elif not self.logged_in:
+        if "SESSDATA" in names and not found.logged_in:
+            reason = "the login in the cookies has expired"
+            self.put_aside(session.account, "expired", "login_required", reason)
+        elif not found.logged_in:
             self.logger.warning(
                 "%s: without a login there are only a few comments per post, no dynamics and "
                 "low video quality",
                 self.name,
             )
+        self.logged_in = self.logged_in or found.logged_in
+
+    async def _who_am_i(self, session: Session | None = None) -> pages.Session | None:
+        """The login state and today's keys (4.1); None when the crawl is being stopped."""
+        request = Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "session"})
+        found: pages.Session | None = await self.fetch(request, session)
+        if found is not None:
+            self._key = found.mixin_key
+        return found
 
     async def signing_key(self, refused: str | None = None) -> str | None:
         """The mixin key; fetched if there is none, or if it is still the *refused* one.
@@ -126,14 +137,13 @@ class BilibiliSpider(PlatformSpider):
         :raises PlatformError: the keys cannot be had.
         """
         async with self._key_lock:
-            if self._key is None or self._key == refused:
-                found = await self.fetch(
-                    Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "session"})
-                )
-                if found is None:
-                    return None
-                self._key, self.logged_in = found.mixin_key, found.logged_in
+            if (self._key is None or self._key == refused) and await self._who_am_i() is None:
+                return None
         return self._key
+
+    def whoami_request(self) -> Request:
+        """Whose session it is (1.4)."""
+        return Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "me"})
 
     async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
         """A signed query (4); the key is remembered to know whether it is still the current one."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from scrapy import Request
-from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import IgnoreRequest
 
 from mediacrawler.cookies import Cookie
@@ -23,15 +22,14 @@ from mediacrawler.items import Creator, Post
 from mediacrawler.ledger import Gap, Seed
 from mediacrawler.pages import CommentPage, PostList, PostPage
 from mediacrawler.pages import weibo as pages
+from mediacrawler.sessions import Session
 from mediacrawler.spiders.base import LIST_PRIORITY, Output, PlatformSpider, now_utc
 from mediacrawler.targets import Target
 from mediacrawler.targets import weibo as targets
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
-    from typing_extensions import Self
 
     from mediacrawler.spiders.base import Failure
 
@@ -82,14 +80,6 @@ class WeiboSpider(PlatformSpider):
     personal_extra: ClassVar = frozenset({"location", "object_id"})
     idle_pages: ClassVar = 3  # results move while they are paged (3.1)
 
-    @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        super().update_settings(settings)
-        # After the session has set its user agent. The priority is that of a spider, because
-        # the command merges the project's settings in once more.
-        middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
-        settings.set("DOWNLOADER_MIDDLEWARES", {**middlewares, PhoneUserAgent: 565}, "spider")
-
     def prepare(self, settings: BaseSettings) -> None:
         self.on_mobile = False
         """Logged in on m.weibo.cn."""
@@ -98,43 +88,56 @@ class WeiboSpider(PlatformSpider):
         self.stays_cut: set[str] = set()
         self.originals: set[str] = set()
         super().prepare(settings)
-        # One line of cookies does not say for which host it is: each host is asked (1.3, 1.5).
-        self.cookies = [
-            replace(cookie, domain=domain)
-            for cookie in self.cookies
-            for domain in ((cookie.domain,) if cookie.domain else DOMAINS)
-        ]
 
-    def _check_cookies(self) -> None:
+    def as_sent(self, cookie: Cookie) -> list[Cookie]:
+        """One line of cookies does not say for which host it is: each host is asked (1.3, 1.5)."""
+        if cookie.domain:
+            return [cookie]
+        return [replace(cookie, domain=domain) for domain in DOMAINS]
+
+    def _missing(self, session: Session) -> list[str]:
         """Posts that are named can be read by anybody; searches and lists need a login (1.2)."""
         if self.args.keywords or self.args.creators.strip():
-            super()._check_cookies()
+            return super()._missing(session)
+        return []
 
     # --- The sessions (1.3, 1.5, 2.5) -----------------------------------------------------
 
-    async def open_session(self) -> None:
+    async def open_session(self, session: Session) -> None:
         """What are the cookies worth on each host? Without a login, become a desktop visitor."""
         headers = self._headers(f"{MOBILE}/", {"MWeibo-Pwa": "1"})
-        self.on_mobile = await self._is_login(Request(f"{MOBILE}/api/config", headers=headers))
-        config = f"{DESKTOP}/ajax/config/get_config"
+        config = Request(f"{MOBILE}/api/config", headers=headers, meta={"user_agent": PHONE})
+        on_mobile = await self._is_login(config, session)
         headers = self._headers(f"{DESKTOP}/")
-        self.on_desktop = await self._is_login(Request(config, headers=headers))
+        config = Request(f"{DESKTOP}/ajax/config/get_config", headers=headers)
+        on_desktop = await self._is_login(config, session)
         if self.stopping:
             return
-        if not (self.on_mobile or self.on_desktop):
+        self.on_mobile = self.on_mobile or on_mobile
+        self.on_desktop = self.on_desktop or on_desktop
+        if not (on_mobile or on_desktop):
             if self.args.keywords or self.creator_targets:
-                self.stop("login_required", "searches and lists need a login; the cookies are none")
+                reason = "searches and lists need a login; the cookies are none"
+                self.put_aside(session.account, "guest", "login_required", reason)
                 return
             self.logger.warning(
                 "%s: without a login only the first page of comments is shown", self.name
             )
-        if not self.on_desktop:
-            await self._become_visitor()
+        if not on_desktop:
+            await self._become_visitor(session)
 
-    async def _is_login(self, request: Request) -> bool:
+    def whoami_request(self) -> Request:
+        """Whose session it is on the mobile host (1.5)."""
+        return self._mobile(f"{MOBILE}/api/config", f"{MOBILE}/", "me", {})
+
+    def whoami_elsewhere(self) -> list[Request]:
+        """Whose session it is on the desktop host: a login can be one of either (1.3, 1.5)."""
+        return [self._desktop("/ajax/config/get_config", {}, f"{DESKTOP}/", "me", {})]
+
+    async def _is_login(self, request: Request, session: Session) -> bool:
         """What a check endpoint says; a refusal is an answer too, and no reason to stop."""
         assert self.crawler.engine
-        request.meta["awaited"] = True
+        request.meta.update(awaited=True, session=session.account)
         try:
             response = await self.crawler.engine.download_async(request)
             content: Any = pages.read_answer(response.status, {}, response.body, url=response.url)
@@ -143,7 +146,7 @@ class WeiboSpider(PlatformSpider):
             self.logger.debug("%s: no login: %s", self.name, error)
             return False
 
-    async def _become_visitor(self) -> None:
+    async def _become_visitor(self, session: Session) -> None:
         """Get the cookies of a desktop visitor, who may read details (1.2)."""
         request = Request(
             f"{VISITOR}/genvisitor2",
@@ -156,15 +159,13 @@ class WeiboSpider(PlatformSpider):
             meta={"page": "visitor"},
         )
         try:
-            visitor = await self.fetch(request)
+            visitor = await self.fetch(request, session)
         except PlatformError as error:
             self.logger.warning("%s: no visitor's cookies for weibo.com: %s", self.name, error)
             return
-        middleware = self.crawler.get_downloader_middleware(CookiesMiddleware)
-        if visitor is None or middleware is None:
-            return
-        for name, value in (("SUB", visitor.sub), ("SUBP", visitor.subp)):
-            middleware.jars[self.name].set_cookie(Cookie(name, value).for_jar(".weibo.com"))
+        if visitor is not None:
+            for name, value in (("SUB", visitor.sub), ("SUBP", visitor.subp)):
+                self.jar(session).set_cookie(Cookie(name, value).for_jar(".weibo.com"))
 
     # --- Search (3.1, 3.2, 6.2) -----------------------------------------------------------
 
@@ -410,10 +411,10 @@ class WeiboSpider(PlatformSpider):
 
     # --- Comments (3.10 to 3.12) ----------------------------------------------------------
 
-    def _start_comments(self, post: Post) -> Output:
+    def _start_comments(self, post: Post, session: str | None) -> Output:
         if post.url and "/ttarticle/" in post.url:
             return  # comments belong to the post that shows the article
-        yield from super()._start_comments(post)
+        yield from super()._start_comments(post, session)
 
     def comments_request(self, post: Post, cursor: str | None) -> Request:
         """All of them: by time, where the order by heat ends after some hundred (3.10)."""
@@ -503,7 +504,8 @@ class WeiboSpider(PlatformSpider):
 
     def _mobile(self, url: str, referer: str, page: str, context: dict[str, Any]) -> Request:
         headers = self._headers(referer, {"MWeibo-Pwa": "1"})
-        return Request(url, headers=headers, meta={"page": page, "context": context})
+        meta = {"page": page, "context": context, "user_agent": PHONE}
+        return Request(url, headers=headers, meta=meta)
 
     def _desktop(
         self, path: str, params: Mapping[str, str], referer: str, page: str, context: dict[str, Any]
@@ -544,15 +546,3 @@ def time_scope(first: int, last: int) -> str:
     """A window of hours (counted from 1970 in UTC, both included) as the search takes it (3.2)."""
     moments = (datetime.fromtimestamp(hour * HOUR, SHANGHAI) for hour in (first, last))
     return "custom:" + ":".join(f"{moment:%Y-%m-%d}-{moment.hour}" for moment in moments)
-
-
-class PhoneUserAgent:
-    """The mobile site is asked by a phone, the desktop by the session's own browser (1.4)."""
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls()
-
-    def process_request(self, request: Request) -> None:
-        if urlsplit(request.url).netloc.endswith("weibo.cn"):
-            request.headers["User-Agent"] = PHONE

@@ -81,11 +81,16 @@ class XhsSpider(PlatformSpider):
         self.search_host = search_host if self.search_api == "v2" else self.api
         self.video_codec = settings["XHS_VIDEO_CODEC"]
         self.rng = random.Random()
-        self.visit = signing.Visit(now=time.time(), rng=self.rng)
-        self._common: tuple[str, str] | None = None
+        self._visits: dict[str, signing.Visit] = {}
+        self._common: dict[str, str] = {}
+        """The page that each session has opened and its x-s-common (4.3, 4.5), by cookie a1."""
         super().prepare(settings)
 
     # --- Requests (3) ---------------------------------------------------------------------
+
+    def whoami_request(self) -> Request:
+        """Whose session it is (1.3)."""
+        return self._get("/api/sns/web/v2/user/me", {}, "me", {})
 
     def search_start(self, seed: Seed) -> str:
         # One id for all pages: another id is another ranking, with duplicates (3.1).
@@ -242,8 +247,9 @@ class XhsSpider(PlatformSpider):
         self, path: str, params: Mapping[str, Any], page: str, context: dict[str, Any], **sign: Any
     ) -> Request:
         # The URL is built from the very bytes that are signed: no library may encode it again.
+        query = f"?{signing.query_string(params)}" if params else ""
         return self._signed(
-            Request(f"https://{self.api}{path}?{signing.query_string(params)}"),
+            Request(f"https://{self.api}{path}{query}"),
             page,
             context,
             {"params": dict(params), **sign},
@@ -296,19 +302,23 @@ class XhsSpider(PlatformSpider):
             sign_format=sign_format,
             rap_api=f"//{parts.netloc}{parts.path}" if rap else None,
             common=self._common_header(cookies),
-            visit=self.visit,
+            visit=self._visit(cookies["a1"]),
             now=time.time(),
             rng=self.rng,
         )
         return Signature(headers)
 
+    def _visit(self, a1: str) -> signing.Visit:
+        if a1 not in self._visits:
+            self._visits[a1] = signing.Visit(now=time.time(), rng=self.rng)
+        return self._visits[a1]
+
     def _common_header(self, cookies: Mapping[str, str]) -> str:
         """x-s-common, which depends on the cookie a1 only: made once (4.5)."""
         a1 = cookies["a1"]
-        if self._common is None or self._common[0] != a1:
-            header = signing.common_header(cookies, now=time.time(), rng=self.rng)
-            self._common = (a1, header)
-        return self._common[1]
+        if a1 not in self._common:
+            self._common[a1] = signing.common_header(cookies, now=time.time(), rng=self.rng)
+        return self._common[a1]
 
 
 def hidden(error: Exception) -> bool:

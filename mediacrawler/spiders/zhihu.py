@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from scrapy import Request
 
+from mediacrawler.cookies import Cookie
 from mediacrawler.exceptions import AccessDenied, BadSignature, UnexpectedResponse
 from mediacrawler.items import Post
 from mediacrawler.ledger import Seed
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 WEB = "https://www.zhihu.com"
 API = f"{WEB}/api/v4"
 PAGE = 20  # the most that a list gives, whatever is asked (3)
+ME = "include=email%2Cis_active%2Cis_bind_phone"  # (1)
 SEARCH = {
     "gk_version": "gz-gaokao",
     "t": "general",
@@ -117,16 +119,23 @@ class ZhihuSpider(PlatformSpider):
     def prepare(self, settings: BaseSettings) -> None:
         self.rng = random.Random()
         super().prepare(settings)
-        # Signed and sent must be the same bytes: one form, from here on (4).
-        self.cookies = [
-            replace(cookie, value=signing.normal_d_c0(cookie.value))
-            if cookie.name == "d_c0"
-            else cookie
-            for cookie in self.cookies
-        ]
-        self.passes_challenge = any(cookie.name == "__zse_ck" for cookie in self.cookies)
+        self.passes_challenge = any(
+            cookie.name == "__zse_ck"
+            for session in self.sessions.sessions.values()
+            for cookie in session.cookies
+        )
+
+    def as_sent(self, cookie: Cookie) -> list[Cookie]:
+        """Signed and sent must be the same bytes: one form, from here on (4)."""
+        if cookie.name != "d_c0":
+            return [cookie]
+        return [replace(cookie, value=signing.normal_d_c0(cookie.value))]
 
     # --- Lists (3.1, 3.2, 3.7) ------------------------------------------------------------
+
+    def whoami_request(self) -> Request:
+        """Whose session it is (1)."""
+        return self._get("/me", ME, "me", {})
 
     def search_start(self, seed: Seed) -> str:
         """The query of the first page; those of the others come from the platform (3.1)."""
