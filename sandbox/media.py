@@ -155,23 +155,17 @@ def _box(kind: bytes, *parts: bytes) -> bytes:
     return struct.pack(">I", len(body) + 8) + kind + body
 
 
-class Video:
-    """An MP4 of exactly *size* bytes: ``ftyp``, ``moov`` (one video track), ``mdat``.
+class Stamped:
+    """A file of *size* bytes that begins with *head*.
 
-    The boxes are right and agree with each other; what lies in ``mdat`` is noise, stamped every 64
-    KiB with the name and its place, so that pieces put together in the wrong order are noticed.
-
-    :param seconds: length that the header tells.
+    What follows is noise, stamped every 64 KiB with the name and its place, so that pieces put
+    together in the wrong order are noticed.
     """
 
-    content_type = "video/mp4"
-
-    def __init__(
-        self, name: str, size: int, seconds: float = 15, width: int = 1280, height: int = 720
-    ):
+    def __init__(self, name: str, head: bytes, size: int, content_type: str) -> None:
         self.name = name
-        head = _mp4_head(name, size, seconds, width, height)
-        self.size = max(size, len(head))
+        self.size = size
+        self.content_type = content_type
         self._head = head
         self._stamp = digest("video", name, size=24)
         self.etag = f'"{digest("etag", name, self.size).hex()}"'
@@ -201,6 +195,21 @@ class Video:
         for piece in self.chunks():
             total.update(piece)
         return total.hexdigest()
+
+
+class Video(Stamped):
+    """An MP4 of exactly *size* bytes: ``ftyp``, ``moov`` (one video track), ``mdat``.
+
+    The boxes are right and agree with each other; what lies in ``mdat`` is noise.
+
+    :param seconds: length that the header tells.
+    """
+
+    def __init__(
+        self, name: str, size: int, seconds: float = 15, width: int = 1280, height: int = 720
+    ):
+        head = _mp4_head(name, size, seconds, width, height)
+        super().__init__(name, head, max(size, len(head)), "video/mp4")
 
 
 @lru_cache(maxsize=1)

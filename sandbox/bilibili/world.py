@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sandbox import texts
+from sandbox.bilibili.dash import DashAudio, DashVideo
 from sandbox.core import WORLD_NOW, Blob
 from sandbox.media import BytesBlob, Picture
 from sandbox.media import Video as VideoFile
@@ -681,15 +682,13 @@ class World:
         if self.stream_path(part.cid, quality, codec) != path:
             return None
         if codec == 0:
-            return self._audio(path, part) if quality in AUDIO else None
+            small = max(20_000, self._size(path) // 10)
+            return DashAudio(path, small) if quality in AUDIO else None
         if quality not in self.qualities(part):
             return None
-        return VideoFile(path, self._size(path), part.seconds, *SIZES[quality])
-
-    def _audio(self, path: str, part: Part) -> Blob:
-        blob = VideoFile(path, max(20_000, self._size(path) // 10), part.seconds, 0, 0)
-        blob.content_type = "audio/mp4"
-        return blob
+        if codec == 1:
+            return VideoFile(path, self._size(path), part.seconds, *SIZES[quality])
+        return DashVideo(path, self._size(path))
 
     def _size(self, path: str) -> int:
         low, high = self.media_size
