@@ -1,0 +1,108 @@
+"""Crawls with several stored accounts: who works, who is put aside, what moves to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mediacrawler.cookies import parse_cookies
+from mediacrawler.sessions import Session
+from mediacrawler.sessions.store import SessionStore
+from sandbox.testing import RunningSandbox
+from sandbox.xhs import World
+from tests.conftest import Crawled
+
+Crawl = Callable[..., Crawled]
+DEMO = "演示"
+
+
+@pytest.fixture
+def accounts(calm_sandbox: RunningSandbox, tmp_path: Path) -> Callable[..., Path]:
+    """Store accounts with the sandbox's cookies of a kind; gives the folder."""
+
+    def store(**kinds: str) -> Path:
+        folder = tmp_path / "sessions"
+        for account, kind in kinds.items():
+            cookies = parse_cookies(calm_sandbox.cookies(kind.replace("_", "-")))
+            SessionStore(folder).save(Session("xhs", account, cookies))
+        return folder
+
+    return store
+
+
+def crawl_demo(crawl: Crawl, folder: Path, account: str = "all") -> Crawled:
+    return crawl(
+        "xhs",
+        {"SESSIONS_DIR": folder, "CONCURRENT_REQUESTS": "3"},
+        cookies=None,
+        account=account,
+        keywords=DEMO,
+        max_posts=0,
+        max_comments=15,
+    )
+
+
+def expected_comments(world: World) -> set[str]:
+    return {
+        comment.id
+        for note_id in world.search(DEMO)
+        if world.status(note_id) == "ok"
+        for comment in world.comments(note_id)[:15]
+    }
+
+
+def test_work_is_spread_over_the_accounts(
+    crawl: Crawl, accounts: Callable[..., Path], calm_sandbox: RunningSandbox
+) -> None:
+    folder = accounts(anna="member", ben="member-2", cora="member-3")
+    crawled = crawl_demo(crawl, folder)
+    assert crawled.exit_code == 0, crawled.output
+    assert calm_sandbox.stats()["most_in_flight"] <= 3
+
+
+@pytest.mark.parametrize(("kind", "state"), [("flagged", "flagged"), ("expired", "expired")])
+def test_an_account_that_is_refused_hands_its_work_over_and_rests(
+    crawl: Crawl, accounts: Callable[..., Path], kind: str, state: str
+) -> None:
+    world = World(seed=1)
+    folder = accounts(anna="member", ben=kind, cora="member-3")
+    crawled = crawl_demo(crawl, folder)
+    assert crawled.exit_code == 0, crawled.output
+    ids = [comment["comment_id"] for comment in crawled.comments]
+    assert len(ids) == len(set(ids))
+    assert set(ids) == expected_comments(world)
+    ben = SessionStore(folder).load("xhs", "ben")
+    assert ben.state == state
+    assert "account ben is put aside, 2 left" in crawled.output
+    again = crawl_demo(crawl, folder)
+    assert "put aside" not in again.output  # it still rests
+
+
+def test_without_another_account_the_crawl_stops(
+    crawl: Crawl, accounts: Callable[..., Path]
+) -> None:
+    folder = accounts(ben="flagged")
+    crawled = crawl_demo(crawl, folder, account="ben")
+    assert (crawled.exit_code, crawled.report["verdict"]) == (4, "blocked")
+    again = crawl_demo(crawl, folder, account="ben")
+    assert again.exit_code == 2
+    assert "no account of xhs can be used: ben (flagged until" in again.output
+
+
+def test_an_unknown_account_is_one_line(crawl: Crawl, tmp_path: Path) -> None:
+    crawled = crawl(
+        "xhs", {"SESSIONS_DIR": tmp_path}, cookies=None, keywords=DEMO, account="nobody"
+    )
+    assert crawled.exit_code == 2
+    assert "nobody" in crawled.output
+    assert "Traceback" not in crawled.output
+
+
+def test_a_single_stored_account_is_used_when_there_are_no_cookies(
+    crawl: Crawl, accounts: Callable[..., Path]
+) -> None:
+    folder = accounts(anna="member")
+    crawled = crawl("xhs", {"SESSIONS_DIR": folder}, cookies=None, keywords=DEMO, max_posts=1)
+    assert crawled.exit_code == 0, crawled.output
