@@ -1,8 +1,10 @@
-"""The download handler: Scrapy's own, plus files streamed to disk and the sandbox's address.
+"""The download handler: Scrapy's own, plus files streamed to disk, pages and the sandbox's address.
 
 A request with ``meta["stream_to"]`` (a path) has its body written there piece by piece, so
-memory does not grow with the file, and a file that was cut off is resumed. Everything else
-(proxies, TLS, pooling, timeouts) stays Scrapy's; this module knows no platform.
+memory does not grow with the file, and a file that was cut off is resumed. One with
+``meta["playwright"]`` is opened in a browser, one with ``meta["page_fetch"]`` sent from a page
+in it; Playwright is imported and started with the first of these. Everything else (proxies,
+TLS, pooling, timeouts) stays Scrapy's; this module knows no platform.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from mediacrawler.crawl_browser import CrawlBrowser
+    from mediacrawler.page_fetch import PageFetcher
+
 HIGH_WATER = 256 * 1024
 """Bytes of one file that may wait in memory before its connection is told to pause."""
 
@@ -42,22 +47,76 @@ class StreamWriteError(Exception):
     """A streamed file could not be written; the cause is the OSError."""
 
 
+class Shared:
+    """What the handlers of one crawl share: Scrapy has one for http and another for https.
+
+    Scrapy bounds what its scheduler starts; files and pages are asked for beside it, and its
+    download slots let bursts of those through. With `free` the limit is exact for all.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.free = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self._crawler = crawler
+        self._browser: CrawlBrowser | None = None
+        self._fetcher: PageFetcher | None = None
+
+    @property
+    def browser(self) -> CrawlBrowser:
+        """The crawl's browser; Playwright is imported here, and started by its first page."""
+        if self._browser is None:
+            from mediacrawler.crawl_browser import CrawlBrowser
+
+            self._browser = CrawlBrowser(self._crawler)
+        return self._browser
+
+    @property
+    def fetcher(self) -> PageFetcher:
+        """What sends requests from pages of the browser."""
+        if self._fetcher is None:
+            from mediacrawler.page_fetch import PageFetcher
+
+            self._fetcher = PageFetcher(self.browser)
+        return self._fetcher
+
+    async def close(self) -> None:
+        """Close the browser, if there is one."""
+        if self._browser is not None:
+            await self._browser.close()
+
+
+_SHARED: dict[Crawler, Shared] = {}
+
+
+def shared(crawler: Crawler) -> Shared:
+    """What the handlers of *crawler* share."""
+    if crawler not in _SHARED:
+        _SHARED[crawler] = Shared(crawler)
+    return _SHARED[crawler]
+
+
 class DownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's handler for http and https, with ``meta["stream_to"]`` and SANDBOX_URL."""
+    """Scrapy's handler for http and https, with files, pages and SANDBOX_URL."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._sandbox_url: str | None = crawler.settings.get("SANDBOX_URL")
         # Twisted would send a request again on its own, with a signature that was used already.
         self._pool.retryAutomatically = False
-        # Scrapy bounds what its scheduler starts; files are asked for beside it (by a pipeline),
-        # and its download slots let bursts of those through. Here the limit is exact.
-        self._free = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self._shared = shared(crawler)
 
     async def download_request(self, request: Request) -> Response:
-        async with self._free:
+        async with self._shared.free:
             request.meta["sent_at"] = time.time()  # the back-off judges refusals by it
+            if "page_fetch" in request.meta:
+                return await self._shared.fetcher.fetch(request)
+            if request.meta.get("playwright"):
+                return await self._shared.browser.open(request)
             return await self._download(request)
+
+    async def close(self) -> None:
+        await self._shared.close()
+        _SHARED.pop(self._crawler, None)
+        await super().close()
 
     async def _download(self, request: Request) -> Response:
         sent = self._route(request)

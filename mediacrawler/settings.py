@@ -41,6 +41,8 @@ SESSION_COOLDOWN_RATE = 3600.0  # seconds that it rests after a 429 that did not
 
 # --- Browser (logins, challenge pages) -----------------------------------------------------
 CHROMIUM_PATH = None  # a path or command; None: Playwright's own, else the system's
+BROWSER_FALLBACK = True  # a page that only a browser gets is opened in one, once
+BROWSER_FALLBACK_SECONDS = 15.0  # so long such a page has to become what was asked for
 
 # --- Records and files --------------------------------------------------------------------
 SAVE_DATA_PATH = "data"
@@ -54,6 +56,7 @@ SANDBOX_URL = None  # http://127.0.0.1:8787 sends every request to `python -m sa
 # --- Platforms ----------------------------------------------------------------------------
 XHS_REGION = "cn"  # cn: xiaohongshu.com, rednote: the international twin rednote.com
 XHS_SEARCH_API = "v2"  # v2: so.xiaohongshu.com, v1: edith.xiaohongshu.com
+XHS_TRANSPORT = "http"  # http, or page: the site's own page in a browser sends and signs
 XHS_VIDEO_CODEC = None  # h264, h265 or av1: preferred where there is a choice; None: the best
 
 BILIBILI_MAX_QUALITY = 127  # the best; 80: 1080p, 64: 720p, 32: 480p, 16: 360p
@@ -68,6 +71,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "mediacrawler.middlewares.SessionMiddleware": 540,
     "mediacrawler.middlewares.BackoffMiddleware": 550,  # pauses are those of a session
+    "mediacrawler.browser_fallback.BrowserFallbackMiddleware": 555,
     "mediacrawler.middlewares.KeepLoginMiddleware": 710,
     # CookiesMiddleware stands at 700; signing reads the cookies that will be sent.
     "mediacrawler.middlewares.SigningMiddleware": 720,
@@ -99,6 +103,9 @@ FEED_STORAGES = {
 }
 FEED_EXPORT_ENCODING = "utf-8"
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # the ledger knows each post and page
+# Scrapy starts so many tasks for what each answer yields, however little that is.
+CONCURRENT_ITEMS = 8
+WARN_ON_GENERATOR_RETURN_VALUE = False  # it reads and parses source code at every answer
 # Posts are opened in the order of their list; priorities put lists and comments first.
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
 SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"
