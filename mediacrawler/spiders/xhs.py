@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from scrapy import Request
 
+from mediacrawler.browser import find_chromium
 from mediacrawler.exceptions import AccessDenied, NotFound, UsageProblem
 from mediacrawler.items import Post
 from mediacrawler.ledger import Seed
@@ -80,6 +81,11 @@ class XhsSpider(PlatformSpider):
             self.search_api = "v1"
         self.search_host = search_host if self.search_api == "v2" else self.api
         self.video_codec = settings["XHS_VIDEO_CODEC"]
+        self.transport = settings["XHS_TRANSPORT"]
+        if self.transport not in ("http", "page"):
+            raise UsageProblem(f"XHS_TRANSPORT={self.transport}: choose http or page")
+        if self.transport == "page":
+            find_chromium(settings["CHROMIUM_PATH"])
         self.rng = random.Random()
         self._visits: dict[str, signing.Visit] = {}
         self._common: dict[str, str] = {}
@@ -283,7 +289,11 @@ class XhsSpider(PlatformSpider):
                 "Sec-Fetch-Dest": "empty",
             }
         )
-        request.meta.update(page=page, context=context, sign=sign)
+        request.meta.update(page=page, context=context)
+        if self.transport == "page":  # whose script signs what is sent from it
+            request.meta["page_fetch"] = f"https://{self.web}/explore"
+        else:
+            request.meta["sign"] = sign
         return request
 
     async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
