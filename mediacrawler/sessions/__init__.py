@@ -34,6 +34,7 @@ class Session:
     storage: list[dict[str, Any]] = field(default_factory=list, repr=False)
     state: State = "new"
     reason: str | None = None
+    logged_in_at: datetime | None = None
     checked_at: datetime | None = None
     cool_until: datetime | None = None
 

@@ -28,8 +28,8 @@ RESERVED = ("all", "cookies")
 class SessionStore:
     """The session files in *folder* (the setting SESSIONS_DIR): ``<platform>/<account>.json``.
 
-    The file is JSON: version, platform, account, state, reason, checked_at and cool_until (UTC,
-    ISO 8601), user_agent, proxy, and `storage_state`, which Playwright takes as it is.
+    The file is JSON: version, platform, account, state, reason, user_agent, proxy, logged_in_at,
+    checked_at and cool_until (UTC, ISO 8601), and `storage_state`, which Playwright takes as it is.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -133,6 +133,7 @@ def to_json(session: Session) -> dict[str, Any]:
         "account": session.account,
         "state": session.state,
         "reason": session.reason,
+        "logged_in_at": _iso(session.logged_in_at),
         "checked_at": _iso(session.checked_at),
         "cool_until": _iso(session.cool_until),
         "user_agent": session.user_agent,
@@ -172,6 +173,7 @@ def from_json(content: bytes, platform: str, account: str) -> Session:
         storage=origins,
         state=state,
         reason=_text(data, "reason"),
+        logged_in_at=_moment(data, "logged_in_at"),
         checked_at=_moment(data, "checked_at"),
         cool_until=_moment(data, "cool_until"),
     )

@@ -67,6 +67,7 @@ class WeiboSpider(PlatformSpider):
     home = f"{MOBILE}/"
     cookie_domain = ".weibo.cn"
     required_cookies = ("SUB",)
+    login_domains = (*DOMAINS, ".sina.com.cn")  # the last renews both (9)
     sorts: ClassVar = {"general": "1", "latest": "61", "likes": "60"}  # tabs (3.1)
     post_types: ClassVar = {
         # what the desktop search adds to its query; the mobile one has a tab for videos only
