@@ -1,0 +1,40 @@
+"""Tests that drive a real Chromium. Without one they are skipped and say so; on CI they fail."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mediacrawler.browser import find_chromium
+from mediacrawler.exceptions import UsageProblem
+from sandbox.testing import RunningSandbox
+
+
+@pytest.fixture(scope="session", autouse=True)
+def chromium() -> Path:
+    """The browser that the tests use."""
+    try:
+        return find_chromium(os.environ.get("CHROMIUM_PATH"))
+    except UsageProblem as problem:
+        reason = str(problem)
+    if os.environ.get("CI"):
+        pytest.fail(f"CI needs a browser: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared_tls_sandbox() -> Iterator[RunningSandbox]:
+    """A sandbox that a browser can be pointed at: HTTPS and CONNECT on its port."""
+    with RunningSandbox("--tls") as running:
+        yield running
+
+
+@pytest.fixture
+def tls_sandbox(shared_tls_sandbox: RunningSandbox) -> RunningSandbox:
+    """That sandbox without faults and with counters at zero."""
+    shared_tls_sandbox.clear_faults()
+    shared_tls_sandbox.reset()
+    return shared_tls_sandbox
