@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -129,3 +130,14 @@ def crawl(calm_sandbox: RunningSandbox, tmp_path: Path) -> Callable[..., Crawled
         return Crawled(done.returncode, output, data, run_folder(data, platform))
 
     return run
+
+
+@pytest.fixture(scope="session")
+def ffmpeg() -> str:
+    """Where ffmpeg is; it comes with ffprobe. CI has to have it, elsewhere the test is skipped."""
+    found = shutil.which("ffmpeg")
+    if found and shutil.which("ffprobe"):
+        return found
+    if os.environ.get("CI"):
+        pytest.fail("ffmpeg is not installed")
+    pytest.skip("ffmpeg is not installed")
