@@ -247,6 +247,7 @@ class Bilibili(Platform):
         self.addresses = Addresses(options.seed, options.url_ttl)
         self.views = Views(self.world, self.addresses)
         self._seen: set[str] = set()
+        self._stale_answers = 0
         self._short = self.world.short_targets()
         self.actions = {
             "change-keys": self._change_keys,
@@ -318,8 +319,10 @@ class Bilibili(Platform):
         self.keys.change(int(arguments.get("after", 0)))
         return {"generation": self.keys.generation}
 
-    def _expire_media(self, _arguments: Mapping[str, Any]) -> Any:
+    def _expire_media(self, arguments: Mapping[str, Any]) -> Any:
+        """What was handed out is no good any more, nor are the next *answers* with streams."""
         self.addresses.expire()
+        self._stale_answers = int(arguments.get("answers", 0))
         return {"ok": True}
 
     # -- dispatch -------------------------------------------------------------------------------
@@ -855,7 +858,11 @@ class Bilibili(Platform):
             raise Refusal(87008)
         one_file = not _number(call, "fnval", 1) & 16
         mid = int(MEMBER["DedeUserID"]) if member else 0
-        return self.views.playurl(part, member=member, one_file=one_file, mid=mid)
+        written = self.views.playurl(part, member=member, one_file=one_file, mid=mid)
+        if self._stale_answers:
+            self._stale_answers -= 1
+            self.addresses.expire()
+        return written
 
     def _player(self, call: Call) -> Json:
         video, part = self._part(call)

@@ -18,6 +18,7 @@ import pytest
 
 from mediacrawler.signing.bilibili import key_of, mixin_key, sign
 from sandbox.bilibili import FIXED_VIDEOS, World
+from sandbox.bilibili.dash import DashAudio, DashVideo, mark
 from sandbox.bilibili.world import Area, aid_of, bvid_of
 from sandbox.core import WORLD_NOW
 from sandbox.testing import RunningSandbox
@@ -645,6 +646,27 @@ def test_a_stream_wants_a_referer_and_an_address_that_is_still_good(member: Clie
     member.sandbox.action("bilibili", "expire-media")
     assert fetch(member, url)[0] == 403
     assert fetch(member, streams(member, "plain")["dash"]["audio"][0]["baseUrl"])[0] == 200
+
+
+def test_addresses_can_be_stale_when_they_arrive(member: Client) -> None:
+    member.sandbox.action("bilibili", "expire-media", answers=2)
+    for status in (403, 403, 200):
+        assert fetch(member, streams(member, "plain")["dash"]["audio"][0]["baseUrl"])[0] == status
+
+
+@pytest.mark.parametrize("stream", [DashVideo, DashAudio])
+def test_a_stream_is_a_row_of_boxes_and_of_its_size(stream: type[DashVideo | DashAudio]) -> None:
+    blob = stream("one", 200_000)
+    whole = blob.read(0, blob.size)
+    assert len(whole) == 200_000
+    assert b"".join(blob.read(at, 7_777) for at in range(0, 200_000, 7_777)) == whole
+    kinds, at = [], 0
+    while at < len(whole):
+        kinds.append(whole[at + 4 : at + 8])
+        at += int.from_bytes(whole[at : at + 4], "big")
+    assert (kinds, at) == ([b"ftyp", b"moov", b"moof", b"mdat", b"free"], len(whole))
+    assert mark("one").encode() in whole
+    assert stream("other", 200_000).sha256() != blob.sha256()
 
 
 def test_one_file_answers_have_pieces(member: Client) -> None:
