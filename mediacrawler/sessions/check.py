@@ -50,7 +50,6 @@ APART = 1.0  # seconds between the checks of two accounts of one platform
 class Process(Protocol):
     """What is needed of Scrapy's ``AsyncCrawlerProcess``."""
 
-    settings: BaseSettings
     spider_loader: Any
 
     def create_crawler(self, crawler_or_spidercls: Any) -> Crawler: ...
