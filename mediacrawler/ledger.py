@@ -199,6 +199,9 @@ class CommentWalk:
     replies_wanted: int | None
     session: str | None = None
     """The account that reads them."""
+    idle_limit: int = 1
+    """So many pages in a row without a new comment end the walk."""
+    idle_pages: int = 0
     collected: int = 0
     replies: int = 0
     paging: bool = False
@@ -237,7 +240,9 @@ class CommentWalk:
         for root_id, cursor in page.more_replies.items():
             if root_id in counts and _room(self.replies_wanted, counts[root_id]):
                 self.threads[root_id] = Thread(counts[root_id], cursor)
-        more = page.has_more and news and page.cursor and page.cursor != self.cursor
+        self.idle_pages = 0 if news else self.idle_pages + 1
+        idle = self.idle_pages >= self.idle_limit
+        more = page.has_more and not idle and page.cursor and page.cursor != self.cursor
         self.cursor = page.cursor if more and _room(self.wanted, self.collected) else None
         return kept
 

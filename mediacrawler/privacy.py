@@ -19,6 +19,9 @@ from mediacrawler.items import Comment, Creator, Item, Post
 KEY_FILE = ".anonymize.key"
 KEY_BYTES = 32
 
+LONG_NAME = 4
+"""Names of so many characters are masked in texts also without an ``@`` before them."""
+
 LONG_ID = 6
 """Ids of so many characters are looked for inside of words too; short ones are everywhere."""
 
@@ -133,7 +136,9 @@ class Anonymizer:
             return text
         # Longest first: "@Anna" must not eat the beginning of "@Annabel".
         for name in sorted(filter(None, names), key=len, reverse=True):
-            text = text.replace(f"@{name}", f"@{mask(name)}")
+            # A short name is an ordinary word as well: only "@" makes it a name.
+            mark = "" if len(name) >= LONG_NAME else "@"
+            text = text.replace(f"{mark}{name}", f"{mark}{mask(name)}")
         for person_id in sorted(ids, key=len, reverse=True):
             if len(person_id) >= LONG_ID:
                 text = text.replace(person_id, self._pseudonym(item, person_id))

@@ -39,6 +39,14 @@ USER_AGENT = (
 SESSION_COOLDOWN = 21600.0  # seconds that a stored session rests after a captcha or a flag
 SESSION_COOLDOWN_RATE = 3600.0  # seconds that it rests after a 429 that did not end
 
+# --- Proxies (docs/proxies.md) ------------------------------------------------------------
+# Each session has one proxy and keeps it while it works. A proxy stored with a session goes
+# before these; with neither, the environment's http_proxy and https_proxy hold.
+PROXIES = None  # a list, text separated by commas, or "@proxies.txt" (one a line; keeps secrets)
+PROXY_PROVIDER_URL = None  # an address that answers with fresh proxies, as lines or JSON lines
+PROXY_PROVIDER_COMMAND = None  # a command that prints them, run without a shell
+PROXY_COOLDOWN = 60.0  # seconds that a failed proxy rests; twice as long each time, then for good
+
 # --- Browser (logins, challenge pages) -----------------------------------------------------
 CHROMIUM_PATH = None  # a path or command; None: Playwright's own, else the system's
 BROWSER_FALLBACK = True  # a page that only a browser gets is opened in one, once
@@ -72,11 +80,19 @@ DOWNLOADER_MIDDLEWARES = {
     "mediacrawler.middlewares.SessionMiddleware": 540,
     "mediacrawler.middlewares.BackoffMiddleware": 550,  # pauses are those of a session
     "mediacrawler.browser_fallback.BrowserFallbackMiddleware": 555,
+    "mediacrawler.proxies.middleware.ProxyMiddleware": 580,  # needs the session; goes before 750
     "mediacrawler.middlewares.KeepLoginMiddleware": 710,
     # CookiesMiddleware stands at 700; signing reads the cookies that will be sent.
     "mediacrawler.middlewares.SigningMiddleware": 720,
 }
-HTTPERROR_ALLOW_ALL = True  # the back-off middleware has judged the status already
+SPIDER_MIDDLEWARES = {
+    # The status has been judged, a Referer is the platform's business, and links are not followed
+    # by depth: each of these would look at every single record for nothing.
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+}
 DOWNLOAD_HANDLERS = {
     "http": "mediacrawler.handlers.DownloadHandler",
     "https": "mediacrawler.handlers.DownloadHandler",

@@ -99,6 +99,8 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     """A creator's list runs from new to old (pinned posts aside)."""
     idle_pages: ClassVar[int] = 1
     """So many list pages in a row without a new post end a list."""
+    idle_comment_pages: ClassVar[int] = 1
+    """So many pages in a row without a new comment end the comments of a post."""
 
     args: CrawlArgs
     job: Job | None = None
@@ -707,7 +709,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         known = copy.copy(post)
         known.extra = dict(post.extra)
         walk = self.ledger.start_walk(known, self.args.max_comments, self.args.max_replies)
-        walk.session = session
+        walk.session, walk.idle_limit = session, self.idle_comment_pages
         yield self._comments_page(walk)
 
     @staticmethod

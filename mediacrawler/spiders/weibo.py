@@ -80,6 +80,7 @@ class WeiboSpider(PlatformSpider):
     }
     personal_extra: ClassVar = frozenset({"location", "object_id"})
     idle_pages: ClassVar = 3  # results move while they are paged (3.1)
+    idle_comment_pages: ClassVar = 3  # a page in the middle can be empty (3.10)
 
     def prepare(self, settings: BaseSettings) -> None:
         self.on_mobile = False
