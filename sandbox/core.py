@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 from urllib.parse import parse_qsl, unquote_plus
 
 from sandbox.counters import Counters
@@ -204,12 +204,31 @@ def redirect(location: str, *, status: int = 302) -> Reply:
     return Reply(status, body, "text/html; charset=utf-8", (("Location", location),))
 
 
-FaultKind = Callable[[Call, Mapping[str, Any], Callable[[], Reply]], Reply]
+FaultKind = Callable[[Call, Mapping[str, Any], Callable[[], Reply]], "Reply | None"]
 """``(call, args, answer) -> Reply``: *args* come from the control endpoint, *answer()* gives what
-the platform would have said, for faults that spoil a good answer instead of replacing it."""
+the platform would have said, for faults that spoil a good answer instead of replacing it. ``None``
+leaves the request alone, as if the rule had not hit it."""
 
 Action = Callable[[Mapping[str, Any]], Any]
-"""``(arguments) -> anything JSON``: something a test can make happen at once."""
+"""``(arguments) -> anything JSON``: something a test can make happen at once; raises
+:class:`ControlError` with one line for arguments that make no sense."""
+
+
+class ControlError(Exception):
+    """What was asked of a control endpoint cannot be done; ``str()`` says why."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Visitor(NamedTuple):
+    """Who sent a request: the *account* (``member-2``), what its session is worth at this moment
+    (*kind*: ``member``, ``guest``, ``expired``, ...) and the *value* of the cookie that says so."""
+
+    account: str
+    kind: str
+    value: str
 
 
 class Platform:
@@ -236,6 +255,14 @@ class Platform:
     def is_media(self, call: Call) -> bool:
         """Whether *call* asks for a file. Counted apart; ordinary faults leave it alone."""
         return False
+
+    def who(self, call: Call) -> Visitor | None:
+        """Who sends *call*; ``None`` without a session. Must not raise."""
+        return None
+
+    def dress(self, call: Call, reply: Reply) -> Reply:
+        """The last touch to every answer, spoilt ones included: headers for other origins."""
+        return reply
 
     def cookies(self, kind: str) -> dict[str, str] | None:
         """Ready cookies of a session of *kind* (``member``, ``guest``, ``expired``, ...);

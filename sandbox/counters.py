@@ -26,6 +26,29 @@ def path_label(path: str) -> str:
     return _ID.sub("{id}", path)
 
 
+class SessionCount:
+    """What one account did: numbers since the last reset."""
+
+    __slots__ = ("agents", "faults", "in_flight", "kinds", "most_in_flight", "requests")
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.kinds: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
+        self.agents: set[str] = set()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "requests": self.requests,
+            "most_in_flight": self.most_in_flight,
+            "as": dict(self.kinds),
+            "faults": dict(self.faults),
+            "user_agents": len(self.agents),
+        }
+
+
 class Counters:
     """Plain attributes; everything runs on one event loop."""
 
@@ -48,6 +71,30 @@ class Counters:
         self.faults: Counter[str] = Counter()
         self.unknown_hosts: Counter[str] = Counter()
         self.internal_errors = 0
+        self.sessions: dict[str, SessionCount] = {}
+        self.mixed_connections = 0
+        self._connections: dict[int, dict[str, str]] = {}
+
+    def enter_session(
+        self, platform: str, account: str, kind: str, agent: str, connection: int
+    ) -> SessionCount:
+        """A request of *account* begins on *connection* (any number that names it)."""
+        count = self.sessions.setdefault(f"{platform}/{account}", SessionCount())
+        count.requests += 1
+        count.kinds[kind] += 1
+        count.agents.add(agent)
+        count.in_flight += 1
+        count.most_in_flight = max(count.most_in_flight, count.in_flight)
+        if kind != "guest":
+            seen = self._connections.setdefault(connection, {})
+            if seen.setdefault(platform, account) != account:
+                self.mixed_connections += 1
+                seen[platform] = account
+        return count
+
+    def forget_connection(self, connection: int) -> None:
+        """The connection is closed; its number may be used again."""
+        self._connections.pop(connection, None)
 
     def enter(self, label: str, media: bool) -> None:
         """A request begins."""
@@ -87,5 +134,7 @@ class Counters:
             "media_bytes": self.media_bytes,
             "faults": dict(self.faults),
             "unknown_hosts": dict(self.unknown_hosts),
+            "sessions": {name: count.as_dict() for name, count in sorted(self.sessions.items())},
+            "mixed_connections": self.mixed_connections,
             "internal_errors": self.internal_errors,
         }

@@ -14,7 +14,7 @@ from email.utils import format_datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sandbox.core import Call, FaultKind, Platform, Reply, html_reply, text_reply
+from sandbox.core import Call, FaultKind, Platform, Reply, Visitor, html_reply, text_reply
 
 WIRE_KINDS = {
     "reset": "the connection is reset; args after=BYTES sends that much of the answer first",
@@ -89,6 +89,9 @@ class Rule:
     :param host: exact host or a shell pattern; ``None`` for every one.
     :param times: for the next so many requests; ``None`` without end.
     :param rate: share of the requests, 0..1; ``None`` for each of them.
+    :param session: only requests of this account (``member-2``, or its suffix ``2``) or of the
+        session with this cookie value; ``None`` for every one.
+    :param after: so many requests that the rule is for are left alone first.
     """
 
     kind: str
@@ -96,6 +99,8 @@ class Rule:
     host: str | None = None
     times: int | None = None
     rate: float | None = None
+    session: str | None = None
+    after: int = 0
     args: Mapping[str, Any] = field(default_factory=dict)
     dice: random.Random = field(default_factory=random.Random, repr=False)
 
@@ -107,15 +112,25 @@ class Rule:
     def name(self) -> str:
         return self.kind.removeprefix("media-")
 
-    def hits(self, call: Call, media: bool) -> bool:
+    def hits(self, call: Call, media: bool, visitor: Visitor | None = None) -> bool:
         """Whether this request is spoilt; draws the dice and counts down."""
         if self.times == 0 or not self._concerns(call, media):
+            return False
+        if self.session is not None and not _is_of(visitor, self.session):
+            return False
+        if self.after > 0:
+            self.after -= 1
             return False
         if self.rate is not None and self.dice.random() >= self.rate:
             return False
         if self.times is not None:
             self.times -= 1
         return True
+
+    def spare(self) -> None:
+        """Take a hit back: the kind left the request alone."""
+        if self.times is not None:
+            self.times += 1
 
     def _concerns(self, call: Call, media: bool) -> bool:
         if self.for_media and not media:
@@ -133,8 +148,17 @@ class Rule:
             "host": self.host,
             "times": self.times,
             "rate": self.rate,
+            "session": self.session,
+            "after": self.after,
             "args": dict(self.args),
         }
+
+
+def _is_of(visitor: Visitor | None, session: str) -> bool:
+    if visitor is None:
+        return False
+    suffix = visitor.account.partition("-")[2]
+    return session in (visitor.account, visitor.value) or (suffix != "" and session == suffix)
 
 
 class Faults:
@@ -152,21 +176,26 @@ class Faults:
         host: str | None = None,
         times: int | None = None,
         rate: float | None = None,
+        session: str | None = None,
+        after: int = 0,
         args: Mapping[str, Any] | None = None,
     ) -> Rule:
         """Add one rule; its dice depend on the seed and the rule alone."""
-        dice = random.Random(f"{self.seed}:{kind}:{path}:{host}")
-        rule = Rule(kind, path, host, times, rate, args or {}, dice)
+        mark = "" if session is None else f":{session}"
+        dice = random.Random(f"{self.seed}:{kind}:{path}:{host}{mark}")
+        rule = Rule(kind, path, host, times, rate, session, after, args or {}, dice)
         self.rules.append(rule)
         return rule
 
     def clear(self) -> None:
         self.rules.clear()
 
-    def pick(self, call: Call, media: bool, platform: Platform) -> Rule | None:
+    def pick(
+        self, call: Call, media: bool, platform: Platform, visitor: Visitor | None = None
+    ) -> Rule | None:
         """The rule that spoils this request, if any; kinds foreign to *platform* pass it by."""
         for rule in self.rules:
-            if find_kind(rule.name, platform) is not None and rule.hits(call, media):
+            if find_kind(rule.name, platform) is not None and rule.hits(call, media, visitor):
                 return rule
         return None
 

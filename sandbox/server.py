@@ -22,8 +22,18 @@ from typing import Any
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
 
-from sandbox.core import PLATFORMS, Blob, Call, Options, Platform, Reply, load_platforms
-from sandbox.counters import Counters, path_label
+from sandbox.core import (
+    PLATFORMS,
+    Blob,
+    Call,
+    ControlError,
+    Options,
+    Platform,
+    Reply,
+    Visitor,
+    load_platforms,
+)
+from sandbox.counters import Counters, SessionCount, path_label
 from sandbox.faults import CORE_KINDS, WIRE_KINDS, Faults, Rule, find_kind, is_known
 
 CONTROL = "/__sandbox__"
@@ -76,7 +86,11 @@ class Sandbox:
         media = platform.is_media(call)
         exchange = _Exchange(self, platform, call, media, request)
         label = f"{host}/*" if media else host + path_label(call.path)
+        if request.method == "OPTIONS":
+            label = f"OPTIONS {label}"  # a browser asks by itself whether it may ask
         self.counters.enter(label, media)
+        if not media:
+            exchange.enter_session()
         try:
             if request.can_read_body:
                 call.body = await request.read()
@@ -94,7 +108,7 @@ class Sandbox:
         call = Call(request.method, "", target, request.headers, await request.read())
         try:
             return self._answer_control(call, path)
-        except _BadControl as error:
+        except ControlError as error:
             return _json({"error": str(error)}, status=error.status)
 
     def _answer_control(self, call: Call, path: str) -> web.Response:
@@ -114,7 +128,7 @@ class Sandbox:
             return _json({"ok": True})
         if path.startswith("/actions/"):
             return self._action(call, path)
-        raise _BadControl(f"no control endpoint {CONTROL}{path}; see {CONTROL}/", 404)
+        raise ControlError(f"no control endpoint {CONTROL}{path}; see {CONTROL}/", 404)
 
     def _overview(self) -> dict[str, Any]:
         return {
@@ -147,14 +161,14 @@ class Sandbox:
             if platform.name == name:
                 return platform
         known = ", ".join(platform.name for platform in self.platforms)
-        raise _BadControl(f"no platform {name!r}; there are: {known}", 404)
+        raise ControlError(f"no platform {name!r}; there are: {known}", 404)
 
     def _cookies(self, call: Call) -> web.Response:
         kind = call.params.get("kind", "member")
         platform = self._named(call.params.get("platform", "xhs"))
         cookies = platform.cookies(kind)
         if cookies is None:
-            raise _BadControl(f"{platform.name} has no cookies of kind {kind!r}", 404)
+            raise ControlError(f"{platform.name} has no cookies of kind {kind!r}", 404)
         return web.Response(text="; ".join(f"{name}={value}" for name, value in cookies.items()))
 
     def _faults(self, call: Call) -> web.Response:
@@ -168,12 +182,21 @@ class Sandbox:
 
     def _add_fault(self, wanted: Any) -> None:
         if not isinstance(wanted, dict) or not isinstance(wanted.get("kind"), str):
-            raise _BadControl('send {"kind": "429", "path": "*", "times": 3}')
-        unknown = set(wanted) - {"kind", "path", "host", "times", "rate", "args"}
+            raise ControlError('send {"kind": "429", "path": "*", "times": 3}')
+        unknown = set(wanted) - {
+            "kind",
+            "path",
+            "host",
+            "times",
+            "rate",
+            "session",
+            "after",
+            "args",
+        }
         if unknown:
-            raise _BadControl(f"unknown keys: {', '.join(sorted(unknown))}")
+            raise ControlError(f"unknown keys: {', '.join(sorted(unknown))}")
         if not is_known(wanted["kind"], self.platforms):
-            raise _BadControl(f"no fault kind {wanted['kind']!r}; see {CONTROL}/")
+            raise ControlError(f"no fault kind {wanted['kind']!r}; see {CONTROL}/")
         self.faults.add(**wanted)
 
     def _action(self, call: Call, path: str) -> web.Response:
@@ -182,22 +205,19 @@ class Sandbox:
         platform = self._named(name)
         if action not in platform.actions:
             known = ", ".join(sorted(platform.actions)) or "none"
-            raise _BadControl(f"{name} has no action {action!r}; there are: {known}", 404)
+            raise ControlError(f"{name} has no action {action!r}; there are: {known}", 404)
         arguments = call.json() if call.body else {}
         if not isinstance(arguments, dict):
-            raise _BadControl("arguments of an action are a JSON object")
+            raise ControlError("arguments of an action are a JSON object")
         return _json(platform.actions[action](arguments))
 
 
-class _BadControl(Exception):
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
-        self.status = status
+_RULE_KEYS = frozenset(("kind", "path", "host", "times", "rate", "session", "after", "args"))
 
 
 def _only(call: Call, method: str) -> None:
     if call.method != method:
-        raise _BadControl(f"use {method}", 405)
+        raise ControlError(f"use {method}", 405)
 
 
 def _json(value: Any, status: int = 200) -> web.Response:
@@ -223,7 +243,18 @@ def _host_and_target(request: BaseRequest) -> tuple[str, str]:
 class _Exchange:
     """One request on its way to an answer."""
 
-    __slots__ = ("_inside", "broken", "call", "counters", "media", "platform", "request", "sandbox")
+    __slots__ = (
+        "_inside",
+        "broken",
+        "call",
+        "counters",
+        "media",
+        "platform",
+        "request",
+        "sandbox",
+        "session",
+        "visitor",
+    )
 
     def __init__(
         self, sandbox: Sandbox, platform: Platform, call: Call, media: bool, request: BaseRequest
@@ -236,12 +267,28 @@ class _Exchange:
         self.request = request
         self.broken = False  # the connection was ended before the answer was whole
         self._inside = True
+        self.visitor: Visitor | None = None
+        self.session: SessionCount | None = None
+
+    def enter_session(self) -> None:
+        """Count the request for the account that sent it."""
+        self.visitor = visitor = self.platform.who(self.call)
+        if visitor is not None:
+            self.session = self.counters.enter_session(
+                self.platform.name,
+                visitor.account,
+                visitor.kind,
+                self.call.headers.get("user-agent", ""),
+                id(self.request.protocol),
+            )
 
     def leave(self) -> None:
         """Count the request as done, once."""
         if self._inside:
             self._inside = False
             self.counters.leave(self.media)
+            if self.session is not None:
+                self.session.in_flight -= 1
 
     def answer(self) -> Reply:
         """What the platform says; a bug in it is a counted 500, never a dead connection."""
@@ -255,13 +302,22 @@ class _Exchange:
     async def run(self) -> web.StreamResponse:
         arrived = asyncio.get_running_loop().time()
         rule = None
-        if self.sandbox.faults.rules:
-            rule = self.sandbox.faults.pick(self.call, self.media, self.platform)
+        if self.sandbox.faults.rules and self.call.method != "OPTIONS":
+            faults = self.sandbox.faults
+            rule = faults.pick(self.call, self.media, self.platform, self.visitor)
         if rule is not None:
-            self.counters.faults[rule.kind] += 1
-            await self._be_late(arrived)
-            return await self._spoilt(rule)
-        reply = self.answer()
+            reply = self._replaced(rule)
+            if reply is None:
+                reply = self.answer()
+            else:
+                self.counters.faults[rule.kind] += 1
+                if self.session is not None:
+                    self.session.faults[rule.kind] += 1
+                if isinstance(reply, str):
+                    await self._be_late(arrived)
+                    return await self._spoilt(reply, rule)
+        else:
+            reply = self.answer()
         await self._be_late(arrived)
         return await self._send(reply)
 
@@ -272,11 +328,19 @@ class _Exchange:
             spent = asyncio.get_running_loop().time() - arrived
             await asyncio.sleep(max(0, latency - spent))
 
-    async def _spoilt(self, rule: Rule) -> web.StreamResponse:
+    def _replaced(self, rule: Rule) -> Reply | str | None:
+        """What comes instead of the answer: a reply, the name of a kind that the wire carries
+        out, or ``None`` where the kind leaves this request alone."""
         kind = find_kind(rule.name, self.platform)
-        if not isinstance(kind, str):
-            assert kind is not None
-            return await self._send(kind(self.call, rule.args, self.answer))
+        if isinstance(kind, str):
+            return kind
+        assert kind is not None
+        reply = kind(self.call, rule.args, self.answer)
+        if reply is None:
+            rule.spare()
+        return reply
+
+    async def _spoilt(self, kind: str, rule: Rule) -> web.StreamResponse:
         if kind == "slow":
             await asyncio.sleep(float(rule.args.get("seconds", 5)))
             return await self._send(self.answer())
@@ -294,6 +358,7 @@ class _Exchange:
         return await self._send(reply)
 
     async def _send(self, reply: Reply, ranges: bool = True) -> web.StreamResponse:
+        reply = self.platform.dress(self.call, reply)
         if reply.blob is None:
             self.leave()
             return _response(reply)
@@ -341,6 +406,7 @@ class _Exchange:
     async def _break_off(self, reply: Reply, after: int, rst: bool) -> web.StreamResponse:
         """Send the head and *after* bytes of the body, then end the connection."""
         self.broken = True
+        reply = self.platform.dress(self.call, reply)
         transport = self.request.transport
         response = web.StreamResponse(status=reply.status, headers=list(reply.headers))
         if after > 0 and transport is not None:
@@ -459,6 +525,10 @@ class _HttpServer(web.Server):
     def connection_made(self, handler: Any, transport: asyncio.Transport) -> None:
         self._counters.connections += 1
         super().connection_made(handler, transport)
+
+    def connection_lost(self, handler: Any, exc: BaseException | None = None) -> None:
+        self._counters.forget_connection(id(handler))
+        super().connection_lost(handler, exc)
 
 
 class Listener:

@@ -16,18 +16,31 @@ from urllib.parse import quote, unquote, urlsplit
 
 from sandbox.core import (
     Call,
+    FaultKind,
     Options,
     Platform,
     Reply,
+    Visitor,
     html_reply,
     json_reply,
     redirect,
     text_reply,
 )
 from sandbox.counters import Counters
+from sandbox.logins import Accounts
 from sandbox.media import BytesBlob
 from sandbox.media import Picture as PictureFile
 from sandbox.worlds import digest, number
+from sandbox.xhs.login import (
+    SCHEME,
+    Logins,
+    captcha_page,
+    challenge_page,
+    challenge_value,
+    login_page,
+    mobile_page,
+    session_cookies,
+)
 from sandbox.xhs.signature import BadSignature, Verifier, make_a1
 from sandbox.xhs.views import (
     Addresses,
@@ -165,7 +178,11 @@ class Xhs(Platform):
             strict_replay=options.strict_replay,
         )
         self._rap = options.switch("xhs.rap", "on") == "on"
-        self._sessions: dict[str, str] = {}
+        self.accounts = Accounts(session_value, one_session=True)
+        for kind in FIXED_SESSIONS:
+            self.accounts.current(kind)
+        self.logins = Logins(options, self.accounts)
+        self.logins.user_id = lambda session: self.world.viewer(session).id
         # Of a comment page only the addresses of pictures are fresh; a page is handed out again
         # for a quarter of their life.
         self._comment_bodies = lru_cache(maxsize=1024)(self._comment_body)
@@ -189,6 +206,8 @@ class Xhs(Platform):
             "expire-media": self._expire_media,
             "expire-tokens": self._expire_tokens,
             "set-session": self._set_session,
+            **self.accounts.actions(),
+            **self.logins.actions(),
         }
 
     # -- contract -------------------------------------------------------------------------------
@@ -201,16 +220,13 @@ class Xhs(Platform):
         return self._file(call) if answer is None else answer(call)
 
     def cookies(self, kind: str) -> dict[str, str] | None:
-        base, _, account = kind.partition("-")
+        base = kind.partition("-")[0]
         if base not in (*FIXED_SESSIONS, "none"):
             return None
         a1 = make_a1(kind)
         cookies = {"a1": a1, "webId": hashlib.md5(a1.encode()).hexdigest()}
         if base != "none":
-            value = FIXED_SESSIONS[base]
-            cookies["web_session"] = value[:8] + digest("session", kind, size=15).hex()
-            if not account:
-                cookies["web_session"] = value
+            cookies["web_session"] = self.accounts.current(kind)
         cookies["xsecappid"] = "xhs-pc-web"
         return cookies
 
@@ -248,14 +264,28 @@ class Xhs(Platform):
 
     def _set_session(self, arguments: Mapping[str, Any]) -> Json:
         """``{"web_session": "...", "kind": "expired"}``: what a session is from now on."""
-        self._sessions[str(arguments["web_session"])] = str(arguments.get("kind", "expired"))
-        return {"sessions": self._sessions}
+        kinds = self.accounts.kinds
+        kinds[str(arguments["web_session"])] = str(arguments.get("kind", "expired"))
+        return {"sessions": kinds}
 
     # -- who asks -------------------------------------------------------------------------------
 
+    def who(self, call: Call) -> Visitor | None:
+        session = self.session_of(call)
+        if session.kind == "none":
+            return None
+        return Visitor(self.accounts.name_of(session.value), session.kind, session.value)
+
+    def dress(self, call: Call, reply: Reply) -> Reply:
+        """Answers that pages of the site may read although they come from another host."""
+        origin = call.headers.get("origin")
+        if origin is not None and call.host in _API_HOSTS and _is_own_origin(origin):
+            reply.headers = [*reply.headers, *_cors(origin)]
+        return reply
+
     def session_of(self, call: Call) -> Session:
         value = call.cookies.get("web_session", "")
-        known = self._sessions.get(value)
+        known = self.accounts.kinds.get(value)
         if known is not None:
             return Session(known, value)
         if value.startswith("0400e0e0"):
@@ -268,7 +298,11 @@ class Xhs(Platform):
 
     def _viewer(self, call: Call) -> User | None:
         session = self.session_of(call)
-        return self.world.viewer(session.value) if session.kind == "member" else None
+        return self._user_of(session.value) if session.kind == "member" else None
+
+    def _user_of(self, session: str) -> User:
+        """The person behind a session, the same for all sessions of an account."""
+        return self.world.viewer(self.accounts.identity(session))
 
     @staticmethod
     def _admit(session: Session, login: str) -> None:
@@ -307,19 +341,19 @@ class Xhs(Platform):
             f"{v2}/user/me": Route("GET", self._me, "guest"),
             f"{v1}/user/selfinfo": Route("GET", self._self_info, "member"),
             f"{v1}/login/activate": Route("POST", self._activate, "open"),
+            f"{v1}/login/qrcode/create": Route("POST", self._qr_create, "open"),
+            f"{v1}/login/qrcode/status": Route("GET", self._qr_status, "open"),
+            "/api/qrcode/userinfo": Route("POST", self._qr_user_info, "open"),
+            f"{v2}/login/send_code": Route("GET", self._send_code, "open"),
+            f"{v1}/login/check_code": Route("GET", self._check_code, "open"),
+            f"{v2}/login/code": Route("POST", self._login_code, "open"),
+            f"{v1}/login/code": Route("POST", self._login_code, "open"),
             "/api/im/redmoji/detail": Route("GET", self._emoji, "open"),
         }
 
     def _api(self, call: Call) -> Reply:
-        origin = call.headers.get("origin")
-        if call.method == "OPTIONS" and origin is not None:
-            return _preflight(origin)
-        reply = self._answer_api(call)
-        if origin is not None:
-            reply.headers = [*reply.headers, *_cors(origin)]
-        return reply
-
-    def _answer_api(self, call: Call) -> Reply:
+        if call.method == "OPTIONS" and "origin" in call.headers:
+            return _preflight()
         route = self._routes.get(call.path)
         if route is None or not self._lives_on(call.path, call.host):
             return text_reply("404 page not found", status=404)
@@ -341,7 +375,10 @@ class Xhs(Platform):
 
     def _is_signed(self, call: Call, rap: bool) -> bool:
         try:
-            self.verifier.check(call, rap=rap and self._rap)
+            if call.headers.get("x-s", "").startswith(SCHEME):
+                self.logins.keys.check(call)
+            else:
+                self.verifier.check(call, rap=rap and self._rap)
         except BadSignature as error:
             self.counters.bad_signature(str(error))
             return False
@@ -600,11 +637,11 @@ class Xhs(Platform):
         return self.views.comment_page(note, written, end <= total, token)
 
     def _me(self, _call: Call, session: Session) -> Reply:
-        user = self.world.viewer(session.value)
+        user = self._user_of(session.value)
         return json_reply(body_of(*GOOD, self.views.me(user, session.kind == "guest")))
 
     def _self_info(self, _call: Call, session: Session) -> Reply:
-        data = self.views.profile(self.world.viewer(session.value))
+        data = self.views.profile(self._user_of(session.value))
         data.pop("extra_info", None)
         return json_reply(body_of(*GOOD, data))
 
@@ -616,9 +653,46 @@ class Xhs(Platform):
         user = self.world.viewer(value)
         secret = digest("secret", value).hex()
         data = {"user_id": user.id, "session": value, "secret": secret}
-        domain = ".rednote.com" if call.host.endswith("rednote.com") else ".xiaohongshu.com"
+        domain = _domain(call)
         cookie = f"web_session={value}; Domain={domain}; Path=/; Max-Age=31536000; Secure; HttpOnly"
         return json_reply(body_of(*GOOD, data), headers=[("Set-Cookie", cookie)])
+
+    # -- logins (9) -----------------------------------------------------------------------------
+
+    def _qr_create(self, call: Call, _session: Session) -> Reply:
+        return json_reply(body_of(*GOOD, self.logins.create(call)))
+
+    def _qr_user_info(self, call: Call, _session: Session) -> Reply:
+        data = self.logins.user_info(call)
+        if data is None:
+            raise Refusal(-1, "required param: qrId not found")
+        return json_reply(body_of(*GOOD, data))
+
+    def _qr_status(self, call: Call, _session: Session) -> Reply:
+        data, session = self.logins.status(call)
+        if data is None:
+            raise Refusal(-1, "required param: qr_id not found")
+        headers = session_cookies(session, _domain(call)) if session else []
+        return json_reply(body_of(*GOOD, data), headers=headers)
+
+    def _send_code(self, call: Call, _session: Session) -> Reply:
+        problem = self.logins.send_code(call)
+        if problem is not None:
+            raise Refusal(*problem)
+        return json_reply(body_of(*GOOD, {}))
+
+    def _check_code(self, call: Call, _session: Session) -> Reply:
+        token = self.logins.check_code(call)
+        if token is None:
+            raise Refusal(*self.logins.bad_code())
+        return json_reply(body_of(*GOOD, {"mobile_token": token, "zone": "86"}))
+
+    def _login_code(self, call: Call, _session: Session) -> Reply:
+        session = self.logins.login_code(call)
+        if session is None:
+            raise Refusal(*self.logins.bad_code())
+        data = self.logins.login_info(session)
+        return json_reply(body_of(*GOOD, data), headers=session_cookies(session, _domain(call)))
 
     def _emoji(self, _call: Call, _session: Session) -> Reply:
         names = ("偷笑R", "派对R", "捂脸R", "笑哭R", "萌萌哒R", "种草R")
@@ -645,6 +719,10 @@ class Xhs(Platform):
         if not call.host.startswith("www."):
             return redirect(f"https://www.{call.host}{call.target}", status=301)
         path = call.path
+        if path.startswith("/__site__/"):
+            return self.logins.helper(call, self.session_of(call).value)
+        if path.startswith("/mobile/"):
+            return mobile_page(call)
         note = _NOTE_PAGE.fullmatch(path)
         if note:
             return self._note_page(call, note[1])
@@ -819,12 +897,44 @@ def _plain_page(path: str) -> Reply:
     if path == "/404":
         return html_reply("<html><body>你访问的页面不见了</body></html>", status=404)
     if path == "/login":
-        return html_reply("<html><body>请登录</body></html>")
+        return html_reply(login_page())
+    if path.startswith("/website-login/captcha"):
+        return html_reply(captcha_page())
     if path.startswith("/website-login/error"):
         return html_reply('<html><body class="access-wrapper">安全限制 访问链接异常</body></html>')
     if path.startswith("/website-login/"):
         return html_reply("<html><body>请通过验证</body></html>")
     return html_reply("<html><body>你访问的页面不见了</body></html>", status=404)
+
+
+_API_HOSTS = (
+    "edith.xiaohongshu.com",
+    "so.xiaohongshu.com",
+    "webapi.rednote.com",
+    "as.xiaohongshu.com",
+    "as.rednote.com",
+)
+
+
+def session_value(account: str, number_: int) -> str:
+    """``web_session`` number *number_* of an account (``member-2``, ``guest``)."""
+    base, _, suffix = account.partition("-")
+    value = FIXED_SESSIONS[base]
+    if number_:
+        return value[:8] + digest("session", account, number_, size=15).hex()
+    return value[:8] + digest("session", account, size=15).hex() if suffix else value
+
+
+def _domain(call: Call) -> str:
+    return ".rednote.com" if call.host.endswith("rednote.com") else ".xiaohongshu.com"
+
+
+def _is_own_origin(origin: str) -> bool:
+    host = urlsplit(origin).hostname or ""
+    return any(host == site or host.endswith(f".{site}") for site in _SITES)
+
+
+_SITES = ("xiaohongshu.com", "rednote.com")
 
 
 def _cors(origin: str) -> list[tuple[str, str]]:
@@ -835,12 +945,12 @@ def _cors(origin: str) -> list[tuple[str, str]]:
     ]
 
 
-def _preflight(origin: str) -> Reply:
+def _preflight() -> Reply:
     allowed = (
-        "content-type,x-s,x-t,x-s-common,x-b3-traceid,x-xray-traceid,x-mns,xy-direction,x-rap-param"
+        "content-type,x-s,x-t,x-s-common,x-b3-traceid,x-xray-traceid,x-mns,xy-direction,"
+        "x-rap-param,service-tag"
     )
     headers = [
-        *_cors(origin),
         ("Access-Control-Allow-Headers", allowed),
         ("Access-Control-Allow-Methods", "GET, POST, OPTIONS"),
         ("Access-Control-Max-Age", "86400"),
@@ -893,20 +1003,31 @@ Answer = Callable[[], Reply]
 Args = Mapping[str, Any]
 
 
-def _fault_kinds(site: Xhs) -> dict[str, Callable[[Call, Args, Answer], Reply]]:
+def _fault_kinds(site: Xhs) -> dict[str, FaultKind]:
     """Misbehaviour that only XHS knows (6.1 to 6.4)."""
 
-    def code(number_: int) -> Callable[[Call, Args, Answer], Reply]:
+    def code(number_: int) -> FaultKind:
         def fault(call: Call, args: Args, _answer: Answer) -> Reply:
             return _coded(call, number_, args)
 
         return fault
 
-    def captcha(status: int) -> Callable[[Call, Args, Answer], Reply]:
-        def fault(call: Call, args: Args, _answer: Answer) -> Reply:
+    def captcha(status: int) -> FaultKind:
+        def fault(call: Call, args: Args, _answer: Answer) -> Reply | None:
+            if call.path.startswith(_FREE):
+                return None
+            if args.get("solvable") and site.session_of(call).value in site.logins.solved:
+                return None
             return _captcha(call, status, bool(args.get("headers", True)))
 
         return fault
+
+    def challenge(call: Call, _args: Args, _answer: Answer) -> Reply | None:
+        if not call.host.startswith("www.") or call.path.startswith(_FREE):
+            return None
+        if call.cookies.get("websectiga") == challenge_value(call):
+            return None
+        return html_reply(challenge_page(call))
 
     def limited(call: Call, args: Args, _answer: Answer) -> Reply:
         if args.get("as") == "body":
@@ -922,6 +1043,7 @@ def _fault_kinds(site: Xhs) -> dict[str, Callable[[Call, Args, Answer], Reply]]:
 
     return {
         "406": lambda _call, _args, _answer: signature_refused(),
+        "challenge": challenge,
         "461": captcha(461),
         "471": captcha(471),
         "300011": code(300011),
@@ -941,6 +1063,10 @@ def _fault_kinds(site: Xhs) -> dict[str, Callable[[Call, Args, Answer], Reply]]:
         ),
         "repeat": repeat,
     }
+
+
+_FREE = ("/__site__/", "/website-login/", "/login", "/mobile/")
+"""Paths that a captcha or challenge does not stand in front of: they lead out of it."""
 
 
 def _error_page(call: Call, code: int) -> str:

@@ -16,6 +16,7 @@ from zlib import crc32
 
 from sandbox.core import BEIJING
 from sandbox.worlds import Dice, digest, number, wan
+from sandbox.xhs.login import SCRIPT_TAG
 from sandbox.xhs.world import Comment, Note, Picture, Stream, User, World, corner_tag
 
 Json = dict[str, Any]
@@ -596,10 +597,22 @@ def page(title: str, state: Json | None, text: str = "", escape: bool = True) ->
         script = f"<script>window.__INITIAL_STATE__={literal}</script>"
     return (
         '<!doctype html><html><head><meta charset="utf-8">'
-        f"<title>{_html(title)}</title><script>window.__SSR__=true</script></head>"
-        f'<body><div id="app">{text}</div>{script}'
+        f"<title>{_html(title)}</title>{SCRIPT_TAG}<script>window.__SSR__=true</script></head>"
+        f'<body><div id="app">{_side_bar(state)}{text}</div>{script}'
         '<script>(function () { try { document.querySelector("#exploreFeeds") } catch (e) {} })()'
         "</script></body></html>"
+    )
+
+
+def _side_bar(state: Json | None) -> str:
+    """The entry that only members have (1.3)."""
+    viewer = ((state or {}).get("user") or {}).get("userInfo") or {}
+    if not viewer.get("user_id"):
+        return ""
+    return (
+        '<div class="main-container"><ul class="side-bar"><li class="user side-bar-component">'
+        f'<a class="link-wrapper" href="/user/profile/{viewer["user_id"]}">'
+        '<span class="channel">我</span></a></li></ul></div>'
     )
 
 
