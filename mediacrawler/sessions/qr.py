@@ -73,20 +73,30 @@ def modules(pixels: Sequence[Sequence[bool]]) -> Matrix | None:
     run = next((x for x in range(left, right) if not pixels[top][x]), right) - left
     if run < _FINDER:
         return None
-    size = round((right - left) * _FINDER / run)
-    # The run may be off by a pixel: the nearest size that exists.
-    size = min(_SIZES, key=lambda known: abs(known - size))
+    guess = (right - left) * _FINDER / run
+    # The run may be off by a pixel, so the nearest sizes that exist are tried.
+    for size in sorted(_SIZES, key=lambda known: abs(known - guess))[:5]:
+        matrix = _sampled(pixels, box, size)
+        if matrix is not None and _is_code(matrix):
+            return matrix
+    return None
+
+
+def _sampled(
+    pixels: Sequence[Sequence[bool]], box: tuple[int, int, int, int], size: int
+) -> Matrix | None:
+    """The pixels in the middle of *size* by *size* modules; None if these are no squares."""
+    left, top, right, bottom = box
     across, down = (right - left) / size, (bottom - top) / size
     if across < 1 or abs(across - down) > across / 4:
         return None
-    matrix = [
+    return [
         [
             pixels[int(top + (row + 0.5) * down)][int(left + (column + 0.5) * across)]
             for column in range(size)
         ]
         for row in range(size)
     ]
-    return matrix if _has_finders(matrix) else None
 
 
 def _dark_box(pixels: Sequence[Sequence[bool]]) -> tuple[int, int, int, int] | None:
@@ -98,8 +108,12 @@ def _dark_box(pixels: Sequence[Sequence[bool]]) -> tuple[int, int, int, int] | N
     return columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
 
 
-def _has_finders(matrix: Matrix) -> bool:
+def _is_code(matrix: Matrix) -> bool:
+    """Finder squares in three corners, and between them the row that counts the modules."""
     far = len(matrix) - _FINDER
+    timing = matrix[_FINDER - 1][_FINDER + 1 : far - 1]
+    if any(dark != (place % 2 == 0) for place, dark in enumerate(timing, _FINDER + 1)):
+        return False
     return all(
         matrix[top + y][left + x] == _finder_is_dark(x, y)
         for top, left in ((0, 0), (0, far), (far, 0))
