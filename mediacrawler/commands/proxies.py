@@ -1,0 +1,124 @@
+"""``scrapy proxies check``: tries each proxy of the settings, the provider and stored sessions."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.spiderloader import get_spider_loader
+
+from mediacrawler.exceptions import UsageProblem
+from mediacrawler.proxies import Proxy, parse_proxy, read_setting
+from mediacrawler.proxies.check import try_proxies
+from mediacrawler.proxies.provider import Provider, ProviderFailed
+from mediacrawler.sessions.store import SessionStore
+
+EXIT_BAD, EXIT_USAGE = 1, 2
+HTTPS = 443
+
+
+class Command(ScrapyCommand):
+    """One line a proxy: ok with milliseconds, refused or auth failed; never its credentials.
+
+    The exit code is 0 if all work, 1 if one does not, 2 if there is nothing to check.
+    """
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "check [PLATFORM] [--target HOST:PORT]"
+
+    def short_desc(self) -> str:
+        return "Check the proxies of PROXIES, of the provider and of stored sessions"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--target",
+            metavar="HOST:PORT",
+            help="tunnel to this host instead of the platform's own site",
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not 1 <= len(args) <= 2 or args[0] != "check":
+            raise UsageError("say: scrapy proxies check [PLATFORM] [--target HOST:PORT]")
+        try:
+            host, port = self._target(args[1] if len(args) == 2 else None, opts.target)
+            asyncio.run(self._check(host, port))
+        except UsageProblem as problem:
+            print(f"scrapy proxies: error: {problem}", file=sys.stderr)
+            self.exitcode = EXIT_USAGE
+
+    async def _check(self, host: str, port: int) -> None:
+        proxies = await self._proxies()
+        if not proxies and not self.exitcode:
+            raise UsageProblem(
+                "there is no proxy: set PROXIES or PROXY_PROVIDER_URL (docs/proxies.md)"
+            )
+        print(f"to {host}:{port}")
+        for tried in await try_proxies(list(proxies), host, port):
+            print(f"{tried}  ({proxies[tried.proxy]})")
+            if tried.problem is not None:
+                self.exitcode = EXIT_BAD
+
+    async def _proxies(self) -> dict[Proxy, str]:
+        """All proxies that are configured, each with where it comes from."""
+        assert self.settings
+        now = time.time()
+        found = dict.fromkeys(read_setting(self.settings["PROXIES"], now), "PROXIES")
+        provider = Provider.from_settings(self.settings)
+        if provider is not None:
+            try:
+                proxies, problems = await provider.fetch()
+            except ProviderFailed as error:
+                print(f"provider  {error}")
+                self.exitcode = EXIT_BAD
+            else:
+                found |= dict.fromkeys(proxies, "provider")
+                for problem in problems:
+                    print(f"provider, {problem}")
+                    self.exitcode = EXIT_BAD
+        return found | self._of_sessions()
+
+    def _of_sessions(self) -> dict[Proxy, str]:
+        assert self.settings
+        found = {}
+        for session in SessionStore(Path(self.settings["SESSIONS_DIR"])).all():
+            if not session.proxy:
+                continue
+            try:
+                found[parse_proxy(session.proxy)] = f"session {session.slot}"
+            except ValueError as error:
+                print(f"session {session.slot}  {error}")
+                self.exitcode = EXIT_BAD
+        return found
+
+    def _target(self, platform: str | None, text: str | None) -> tuple[str, int]:
+        """Where tunnels go: as told, else to the home of the platform, or of the first one."""
+        if text is None:
+            return self._home(platform), HTTPS
+        try:
+            parts = urlsplit(f"//{text}")
+            host, port = parts.hostname, parts.port or HTTPS
+        except ValueError:
+            host, port = None, 0
+        if not host:
+            raise UsageProblem(f"--target {text}: write HOST:PORT")
+        return host, port
+
+    def _home(self, platform: str | None) -> str:
+        assert self.settings
+        loader: Any = get_spider_loader(self.settings)
+        names = sorted(loader.list())
+        name = platform or names[0]
+        if name not in names:
+            raise UsageProblem(f"there is no spider '{name}'; there are: {', '.join(names)}")
+        return str(urlsplit(loader.load(name).home).hostname)
