@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mediacrawler.crawl_browser import CrawlBrowser
 
 KEEP_COOKIES_SECONDS = 10.0  # how often the page's cookies are taken over
-REMEMBERED = 256  # heads of answers that nobody has asked for yet
+REMEMBERED = 256  # answers that the page got
 MOVED = "Execution context was destroyed"  # the page went to another one: a challenge, a login
 
 FETCH = """
@@ -51,8 +51,12 @@ async ({url, method, headers, text, bytes, milliseconds}) => {
       credentials: "include",
       signal: AbortSignal.timeout(milliseconds),
     });
-    const body = encode(new Uint8Array(await response.arrayBuffer()));
-    return {url: response.url, status: response.status, headers: [...response.headers], body};
+    return {
+      url: response.url,
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: encode(new Uint8Array(await response.arrayBuffer())),
+    };
   } catch (error) {
     return {name: error.name, message: error.message};
   }
@@ -73,22 +77,23 @@ DECODED = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
 
 @dataclass(eq=False)
 class Seat:
-    """A page to send from, and the heads of answers as the network saw them.
+    """A page to send from, and the last answers as the network saw them, by method and address.
 
     A script is shown only some headers of another host's answer (Retry-After is not among
-    them); the browser knows all.
+    them), and nothing at all of one that does not allow it (refusals of a gateway often do
+    not); the browser knows them.
     """
 
     page: Page
     slot: str
     kept_at: float = field(default_factory=time.monotonic)
-    heads: OrderedDict[tuple[str, int], dict[str, str]] = field(default_factory=OrderedDict)
+    seen: OrderedDict[tuple[str, str], PageResponse] = field(default_factory=OrderedDict)
 
-    def note(self, response: PageResponse) -> None:
-        """Remember the head of an answer that the page got."""
-        self.heads[response.url, response.status] = response.headers
-        if len(self.heads) > REMEMBERED:
-            self.heads.popitem(last=False)
+    def note(self, answer: PageResponse) -> None:
+        """Remember an answer that the page got."""
+        self.seen[answer.request.method, answer.url] = answer
+        if len(self.seen) > REMEMBERED:
+            self.seen.popitem(last=False)
 
 
 class PageFetcher:
@@ -167,10 +172,14 @@ class PageFetcher:
         request.meta["download_latency"] = time.monotonic() - started
         if answer.get("name") == "TimeoutError":
             raise DownloadTimeoutError(f"no answer within {seconds:g} s")
-        if "status" not in answer:
+        seen = seat.seen.pop((request.method, answer.get("url", request.url)), None)
+        if "status" not in answer and seen is None:
             raise DownloadFailedError(f"fetch: {answer.get('message')}")
         await self._keep_cookies(seat)
-        return as_response(request, answer, seat.heads.pop((answer["url"], answer["status"]), {}))
+        if seen is None:
+            return as_response(request, answer["status"], answer["headers"], answer["body"])
+        headers = {**dict(answer.get("headers", {})), **seen.headers}
+        return as_response(request, seen.status, headers, answer.get("body", ""))
 
     async def _keep_cookies(self, seat: Seat) -> None:
         if time.monotonic() - seat.kept_at > KEEP_COOKIES_SECONDS:
@@ -215,18 +224,18 @@ def is_own_header(name: str) -> bool:
     return name in OWN_HEADERS or name.startswith(OWN_PREFIXES)
 
 
-def as_response(request: Request, answer: dict[str, Any], head: dict[str, str]) -> Response:
-    """The answer of the script as Scrapy's; *head* has the headers that a script is not shown."""
-    headers = Headers({**dict(answer["headers"]), **head})
+def as_response(request: Request, status: int, headers: dict[str, str], body: str) -> Response:
+    """What came for *request* as Scrapy's own client would give it; *body* is base64."""
+    kept = Headers(headers)
     for name in DECODED:
-        headers.pop(name, None)
-    body = base64.b64decode(answer["body"])
-    kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
+        kept.pop(name, None)
+    content = base64.b64decode(body)
+    kind = responsetypes.from_args(headers=kept, url=request.url, body=content)
     return kind(
         request.url,
-        status=answer["status"],
-        headers=headers,
-        body=body,
+        status=status,
+        headers=kept,
+        body=content,
         flags=["page_fetch"],
         request=request,
     )
