@@ -93,7 +93,7 @@ class Command(ScrapyCommand):
             print(f"no accounts in {self.store.folder}; log in with: scrapy login {names or '...'}")
 
     def _check(self, names: list[str]) -> None:
-        from mediacrawler.sessions.check import SETTINGS, check_sessions
+        from mediacrawler.sessions.check import SETTINGS, SessionCheck, check_sessions
 
         assert self.settings
         if len(names) > 2:
@@ -105,7 +105,9 @@ class Command(ScrapyCommand):
         process = AsyncCrawlerProcess(self.settings)
         known = process.spider_loader.list()
         codes = set()
-        for checked in check_sessions(process, [s for s in sessions if s.platform in known]):
+        for checked in check_sessions(
+            process, [s for s in sessions if s.platform in known], SessionCheck
+        ):
             session = checked.session
             if checked.problem:
                 print(f"{session.slot}: not known: {checked.problem}")

@@ -97,6 +97,8 @@ class Command(ScrapyCommand):
         self.settings.set("LOG_LEVEL", "WARNING", "project")  # -L and -s go before it
         super().process_options(args, opts)
         self.settings.setdict(SETTINGS, "cmdline")
+        if opts.method == "phone":
+            self.settings.set("RETRY_TIMES", 0, "cmdline")  # a wrong code is not tried again
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or args[0].startswith("-"):
@@ -126,10 +128,13 @@ class Command(ScrapyCommand):
             check_name(opts.account)
         store = SessionStore(Path(self.settings["SESSIONS_DIR"]))
         stored = known_session(store, platform, opts.account)
-        session = self._obtain(platform, opts, stored)
+        method = method_of(opts)
+        if method == "phone":
+            by_phone(process.spider_loader.load(platform))
+        session = self._obtain(platform, method, opts, stored)
         if stored is not None:  # an account keeps its address
             session.proxy = session.proxy or stored.proxy
-        checked = self._check(session)
+        checked = self._check(session, method)
         session.account = opts.account or free_name(checked)
         session.logged_in_at = now_utc()
         store.save(session)
@@ -141,30 +146,20 @@ class Command(ScrapyCommand):
         )
         print(f"use it: scrapy crawl {platform} -a account={session.account} ...")
 
-    def _obtain(self, platform: str, opts: argparse.Namespace, stored: Session | None) -> Session:
-        """A session that nobody has checked yet, by the method that the options name or imply."""
+    def _obtain(
+        self, platform: str, method: str, opts: argparse.Namespace, stored: Session | None
+    ) -> Session:
+        """A session that nobody has checked yet."""
         assert self.settings
-        method = opts.method
-        if method is None:
-            method = "cookie" if opts.source else "browser" if opts.cdp else "qrcode"
-        if opts.source and method != "cookie":
-            raise UsageProblem(f"--from goes with --method cookie, not with {method}")
-        if opts.cdp and method != "browser":
-            raise UsageProblem(f"--cdp goes with --method browser, not with {method}")
         account = opts.account or UNFINISHED
         if method == "cookie":
             cookies = parse(read_source(opts.source), opts.source)
             return Session(platform, account, cookies, user_agent=opts.user_agent)
         if method == "phone":
-            raise UsageProblem(no_phone(platform))
+            return Session(platform, account)  # the steps of the login are part of the check
         # Imported here: logging in by cookies needs no browser.
         from mediacrawler.sessions import browser_login
 
-        if method == "browser" and not opts.cdp:
-            raise UsageProblem(
-                "--method browser needs --cdp URL: start Chrome with "
-                "--remote-debugging-port=9222 and give --cdp http://127.0.0.1:9222"
-            )
         try:
             if method == "browser":
                 return browser_login.login_from_browser(
@@ -181,17 +176,19 @@ class Command(ScrapyCommand):
         except browser_login.LoginFailed as failed:
             raise Failed(f"not logged in: {failed}", EXIT_OF_LOGIN.get(failed.verdict, 1)) from None
 
-    def _check(self, session: Session) -> Checked:
+    def _check(self, session: Session, method: str) -> Checked:
         """Ask the platform whose session it is.
 
         :raises Failed: nobody's, or it did not say.
         """
-        from mediacrawler.sessions.check import check_sessions
+        from mediacrawler.sessions.check import SessionCheck, check_sessions
+        from mediacrawler.sessions.phone import PhoneLogin
 
         process: Any = self.crawler_process
-        (checked,) = check_sessions(process, [session])
+        how = PhoneLogin if method == "phone" else SessionCheck
+        (checked,) = check_sessions(process, [session], how)
         if checked.problem:
-            raise Failed(f"not stored, it could not be checked: {checked.problem}", 1)
+            raise Failed(f"not stored: {checked.problem}", EXIT_CODES["error"])
         if session.state == "ok":
             return checked
         if checked.viewer:
@@ -256,10 +253,33 @@ def free_name(checked: Checked) -> str:
     return name if ACCOUNT_NAME.fullmatch(name) else "default"
 
 
-def no_phone(platform: str) -> str:
-    """Why there is no login by phone."""
-    return (
-        f"{platform} wants a captcha before it sends a code to a phone, so a person has to log in "
-        "in a browser: use --method qrcode, or log in with your own browser and use --method "
-        "cookie or --method browser"
+def method_of(opts: argparse.Namespace) -> str:
+    """The method that the options name or imply.
+
+    :raises UsageProblem: options that do not go together.
+    """
+    method: str = opts.method or ("cookie" if opts.source else "browser" if opts.cdp else "qrcode")
+    if opts.source and method != "cookie":
+        raise UsageProblem(f"--from goes with --method cookie, not with {method}")
+    if opts.cdp and method != "browser":
+        raise UsageProblem(f"--cdp goes with --method browser, not with {method}")
+    if method == "browser" and not opts.cdp:
+        raise UsageProblem(
+            "--method browser needs --cdp URL: start Chrome with --remote-debugging-port=9222 "
+            "and give --cdp http://127.0.0.1:9222"
+        )
+    return method
+
+
+def by_phone(spider_class: Any) -> None:
+    """Refuse a login by phone where a platform's spider has none.
+
+    :raises UsageProblem: names the other methods.
+    """
+    if hasattr(spider_class, "log_in_by_phone"):
+        return
+    raise UsageProblem(
+        f"{spider_class.name} wants a captcha before it sends a code to a phone, so a person has "
+        "to log in in a browser: use --method qrcode, or log in with your own browser and use "
+        "--method cookie or --method browser"
     )

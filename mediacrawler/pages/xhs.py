@@ -38,6 +38,7 @@ __all__ = [
     "creator_posts",
     "creator_url",
     "id_time",
+    "login_step",
     "me",
     "post",
     "post_url",
@@ -429,6 +430,23 @@ def me(body: Body) -> Viewer:
     user_id = read.text(data, "user_id")
     guest = user_id is None or read.flag(data, "guest")
     return Viewer(user_id, read.text(data, "nickname"), guest)
+
+
+def login_step(body: Body) -> dict[str, str]:
+    """What a step of a login hands out, by the names of the cookies that it becomes (9).
+
+    ``mobile_token`` is no cookie: it proves that the code of a text message was right.
+
+    :raises PlatformError: the step is refused.
+    """
+    data = api_data(body)
+    found = read.child(data, "login_info") or data
+    names = {
+        "web_session": "session",
+        "web_session_sec": "secure_session",
+        "mobile_token": "mobile_token",
+    }
+    return {name: value for name, key in names.items() if (value := read.text(found, key))}
 
 
 # --- Comments (5.4) ---------------------------------------------------------------------------

@@ -70,16 +70,19 @@ class Checked:
     problem: str | None = None
 
 
-def check_sessions(process: Process, sessions: Sequence[Session]) -> list[Checked]:
+def check_sessions(
+    process: Process, sessions: Sequence[Session], how: type[SessionCheck]
+) -> list[Checked]:
     """Ask for each session whose it is; runs the process, so it can be called once.
 
+    :param how: what is mixed into the platforms' spider classes.
     :raises UsageProblem: the settings do not allow it.
     """
     tasks = []
     asked: dict[str, int] = {}
     for session in sessions:
         base = process.spider_loader.load(session.platform)
-        spider_class = type(f"{base.__name__}Check", (base, SessionCheck), {})
+        spider_class = type(f"{base.__name__}Check", (base, how), {})
         before = asked[session.platform] = asked.get(session.platform, -1) + 1
         crawler = process.create_crawler(spider_class)
         # The copy is sent whatever is known of the session, and keeps what is renewed.
@@ -193,6 +196,7 @@ class SessionCheck(PlatformSpider):
         viewer = self.viewer
         if viewer is not None and not viewer.guest:
             session.cookies = self.session.cookies
+            session.user_agent = session.user_agent or self.default_user_agent
             session.checked_at = now
             if session.cool_until is None or session.cool_until <= now:
                 session.state, session.reason, session.cool_until = "ok", None, None

@@ -7,8 +7,10 @@ sessions or which endpoint needs what.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from random import Random
@@ -147,6 +149,14 @@ def search_id(*, now: float, rng: Random) -> str:
 def request_id(*, now: float, rng: Random) -> str:
     """An id for one search request (4.7)."""
     return f"{_random31(rng)}-{_milliseconds(now)}"
+
+
+def new_device(*, now: float, rng: Random) -> dict[str, str]:
+    """The cookies that the page's script gives to a browser that comes for the first time (4.6)."""
+    head = f"{_milliseconds(now):011x}{_word(rng, 30)}50000"
+    a1 = f"{head}{zlib.crc32(head.encode())}"[:52]
+    web_id = hashlib.md5(a1.encode(), usedforsecurity=False).hexdigest()
+    return {"a1": a1, "webId": web_id, "xsecappid": APP_ID}
 
 
 class _Randomness(RandomGenerator):

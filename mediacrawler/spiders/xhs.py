@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from urllib.parse import urlsplit
@@ -17,10 +17,12 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from mediacrawler.browser import find_chromium
+from mediacrawler.cookies import Cookie
 from mediacrawler.exceptions import AccessDenied, NotFound, UsageProblem
 from mediacrawler.items import Post
 from mediacrawler.ledger import Seed
 from mediacrawler.pages import xhs as pages
+from mediacrawler.sessions import Session
 from mediacrawler.signing import xhs as signing
 from mediacrawler.spiders.base import PlatformSpider, Signature
 from mediacrawler.targets import xhs as targets
@@ -92,11 +94,47 @@ class XhsSpider(PlatformSpider):
         """The page that each session has opened and its x-s-common (4.3, 4.5), by cookie a1."""
         super().prepare(settings)
 
-    # --- Requests (3) ---------------------------------------------------------------------
+    # --- Login (1.3, 1.4, 9) --------------------------------------------------------------
 
     def whoami_request(self) -> Request:
         """Whose session it is (1.3)."""
         return self._get("/api/sns/web/v2/user/me", {}, "me", {})
+
+    async def log_in_by_phone(
+        self, session: Session, zone: str, phone: str, ask_code: Callable[[], Awaitable[str]]
+    ) -> bool:
+        """Become a guest, then the owner of *phone*; False when it is being stopped.
+
+        :param zone: the country code, without +.
+        :param ask_code: gives the code of the text message.
+        :raises PlatformError: a step is refused.
+        """
+        number = {"phone": phone, "zone": zone}
+        self._set_cookies(session, signing.new_device(now=time.time(), rng=self.rng))
+        guest = self._post("/api/sns/web/v1/login/activate", {}, "login_step", {})
+        self._set_cookies(session, await self.fetch(guest, session))
+        wanted = {**number, "type": "login"}
+        sent = self._get("/api/sns/web/v2/login/send_code", wanted, "login_step", {})
+        if await self.fetch(sent, session) is None:
+            return False
+        code = {**number, "code": await ask_code()}
+        proof = await self.fetch(
+            self._get("/api/sns/web/v1/login/check_code", code, "login_step", {}), session
+        )
+        if proof is None:
+            return False
+        token = {"mobile_token": proof.get("mobile_token", ""), **number}
+        opened = await self.fetch(
+            self._post("/api/sns/web/v2/login/code", token, "login_step", {}), session
+        )
+        self._set_cookies(session, opened)
+        return opened is not None
+
+    def _set_cookies(self, session: Session, cookies: Mapping[str, str] | None) -> None:
+        for name, value in (cookies or {}).items():
+            self.jar(session).set_cookie(Cookie(name, value).for_jar(self.cookie_domain))
+
+    # --- Requests (3) ---------------------------------------------------------------------
 
     def search_start(self, seed: Seed) -> str:
         # One id for all pages: another id is another ranking, with duplicates (3.1).
