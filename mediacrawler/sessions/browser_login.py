@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import logging
 import os
 import sys
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from ipaddress import ip_address
 from pathlib import Path
@@ -49,6 +51,7 @@ Verdict = Literal[
 LOOK_EVERY = 0.5  # seconds between two looks at the page
 ASK_EVERY = 15.0  # seconds between two questions for the owner without a reason to ask
 ASK_AGAIN = 2.0  # seconds until the next one while there is a reason
+EAGER_FOR = 20.0  # seconds that a reason lasts
 PICTURE_AFTER = 4.0  # seconds for the page to say what its code says; then the picture is read
 NO_CODE_AFTER = 30.0  # seconds without any code until the page is given up
 RENEW_AGAIN = 5.0  # seconds for a new code to come before renewing is tried in another way
@@ -210,6 +213,16 @@ def _named(viewer: Viewer) -> str:
     return f" as {viewer.name}" if viewer.name else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An answer to one of the page's own questions."""
+
+    url: str
+    status: int
+    headers: dict[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
 class _Desk:
     """One visit of the login page: what it has said so far, and what is to be done about it."""
 
@@ -221,14 +234,16 @@ class _Desk:
         self.picture = picture
         self.window = window
         self.state: QrState | None = None
+        self.begun = False
+        """Whether the code was confirmed, or the login's cookies changed while it was shown."""
         self.shown: str | None = None
         """What the code on the terminal says, or the source of its picture."""
         self.refusal: PlatformError | None = None
         """The last refusal of the question who is logged in."""
-        self._answers: list[Response] = []
+        self._answers: list[Heard] = []
         self._cookies: dict[str, str] = {}
         self._asked = 0.0
-        self._reason_to_ask = False
+        self._eager_until = 0.0
         self._waiting_since = 0.0
         """When the page was opened, or its code renewed."""
         self._opened = False
@@ -251,10 +266,10 @@ class _Desk:
     def what_was_missing(self, timeout: float) -> str:
         """Why nobody is logged in after *timeout* seconds."""
         within = f"within {timeout:g} seconds"
-        if self.refusal is not None and self._reason_to_ask:
+        if self.refusal is not None and self.begun:
             return f"the platform did not say who is logged in {within} ({self.refusal})"
-        if self.state == "confirmed":
-            return f"the code was confirmed, but {within} the platform still knew a guest only"
+        if self.begun:
+            return f"the login was begun, but {within} the platform still knew a guest only"
         if self.state == "scanned":
             return f"the code was scanned, but not confirmed on the phone {within}"
         if self.shown is None:
@@ -263,52 +278,55 @@ class _Desk:
 
     # What the page's own questions were answered
 
-    def _hear(self, answer: Response) -> None:
-        self._answers.append(answer)  # its body is read later: this must not wait
-
-    async def _read_answers(self) -> Viewer | None:
+    async def _hear(self, answer: Response) -> None:
+        """Keep what matters of an answer at once: a page that moves on takes the rest along."""
         from playwright.async_api import Error
 
-        answers = list(self._answers)
-        self._answers.clear()
-        for answer in answers:
-            # A page that has moved on takes the bodies of its answers along.
-            with suppress(Error):
-                viewer = await self._read(answer)
-                if viewer is not None:
-                    return viewer
+        if answer.request.method == "OPTIONS" or not self._matters(answer.url):
+            return
+        with suppress(Error):
+            body = await answer.body()
+            self._answers.append(Heard(answer.url, answer.status, answer.headers, body))
+
+    def _matters(self, url: str) -> bool:
+        path = urlsplit(url).path
+        if any(_same_address(url, question.url) for question in self.login.whoami):
+            return True
+        return self.login.owns(_host(url)) and ("qrcode" in path or "login" in path)
+
+    async def _read_answers(self) -> Viewer | None:
+        while self._answers:
+            answer = self._answers.pop(0)
+            for question in self.login.whoami:
+                if _same_address(answer.url, question.url):
+                    viewer = self._judge(question, answer.status, answer.headers, answer.body)
+                    if viewer is not None:
+                        return viewer
+            news = self._news(answer)
+            if news is not None:
+                await self._take(news)
         return None
 
-    async def _read(self, answer: Response) -> Viewer | None:
-        if answer.request.method == "OPTIONS" or not self.login.owns(_host(answer.url)):
-            return None
-        for question in self.login.whoami:
-            if answer.url.partition("?")[0] == question.url:
-                headers = await answer.all_headers()
-                return self._judge(question, answer.status, headers, await answer.body())
-        path = urlsplit(answer.url).path
-        # Only small answers of the login's own addresses are looked into.
-        if not ("qrcode" in path or "login" in path):
-            return None
+    def _news(self, answer: Heard) -> QrNews | None:
         try:
-            content = await answer.json()
-        except ValueError:  # not JSON
+            content = json.loads(answer.body)
+        except ValueError:  # a page, a picture
             return None
-        news = self.login.news(path, content) if isinstance(content, dict) else None
-        if news is not None:
-            await self._take(news)
-        return None
+        if not isinstance(content, dict):
+            return None
+        return self.login.news(urlsplit(answer.url).path, content)
 
     async def _take(self, news: QrNews) -> None:
         before, self.state = self.state, news.state
         if news.state == "new" and news.payload is not None:
+            await self._notice_cookies()  # those of a guest come with the page
             self._show_code(news.payload)
         elif news.state == before:
             return
         elif news.state == "scanned":
             self.say("scanned: confirm the login on the phone")
         elif news.state == "confirmed":
-            self._reason_to_ask = True
+            self._be_eager()
         elif news.state == "expired":
             await self._renew()
         elif news.state == "refused":
@@ -318,7 +336,7 @@ class _Desk:
 
     async def _ask_if_there_is_reason(self) -> Viewer | None:
         await self._notice_cookies()
-        pause = ASK_AGAIN if self._reason_to_ask else ASK_EVERY
+        pause = ASK_AGAIN if time.monotonic() < self._eager_until else ASK_EVERY
         if time.monotonic() - self._asked < pause:
             return None
         viewers = [await self._ask(question) for question in self.login.whoami]
@@ -331,16 +349,22 @@ class _Desk:
         return known[0] if known else None
 
     async def _notice_cookies(self) -> None:
-        """A login cookie that changes is a reason to ask."""
+        """A login cookie that changes while a code is shown is a reason to ask."""
         now = {
             f"{cookie['domain']} {cookie['name']}": cookie["value"]
             for cookie in await self.context.cookies()
             if cookie["name"] in self.login.cookies
         }
-        if now != self._cookies:
-            self._cookies = now
-            self._reason_to_ask = True
-            self._asked = 0.0
+        if now == self._cookies:
+            return
+        self._cookies = now
+        if self.shown is not None:
+            self._be_eager()
+
+    def _be_eager(self) -> None:
+        self.begun = True
+        self._eager_until = time.monotonic() + EAGER_FOR
+        self._asked = 0.0
 
     async def _ask(self, question: WhoAmI) -> Viewer | None:
         if question.from_login_page:
@@ -632,6 +656,11 @@ def _browser_trouble(error: Exception, login: LoginPage) -> LoginFailed:
         reason: Any = message.partition("net::")[2].partition(" ")[0] or "no answer in time"
         return LoginFailed("unreachable", f"{login.platform} cannot be reached: {reason}")
     return LoginFailed("closed", f"the browser failed: {message}")
+
+
+def _same_address(url: str, other: str) -> bool:
+    """Whether both are the same but for the query."""
+    return url.partition("?")[0] == other.partition("?")[0]
 
 
 def _host(url: str) -> str:

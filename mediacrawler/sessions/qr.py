@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import segno
 
@@ -26,9 +26,9 @@ _BLOCKS = {(True, True): " ", (True, False): "▄", (False, True): "▀", (False
 """Upper and lower module (True is dark) of one character: what is printed is the light."""
 
 
-def encode(payload: str) -> Matrix:
-    """The code that says *payload*, as small as it can be."""
-    code = segno.make(payload, error="l", micro=False)
+def encode(payload: str, *, error: Literal["l", "m", "q", "h"] = "l") -> Matrix:
+    """The code that says *payload*; *error* is how much damage it stands (l: least, smallest)."""
+    code = segno.make(payload, error=error, micro=False)
     return [[bool(module) for module in row] for row in code.matrix]
 
 
@@ -69,7 +69,7 @@ def modules(pixels: Sequence[Sequence[bool]]) -> Matrix | None:
     box = _dark_box(pixels)
     if box is None:
         return None
-    left, top, right, bottom = box
+    left, top, right, _ = box
     run = next((x for x in range(left, right) if not pixels[top][x]), right) - left
     if run < _FINDER:
         return None

@@ -38,3 +38,16 @@ def tls_sandbox(shared_tls_sandbox: RunningSandbox) -> RunningSandbox:
     shared_tls_sandbox.clear_faults()
     shared_tls_sandbox.reset()
     return shared_tls_sandbox
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Quiet runs do not show why something was skipped; this must be seen."""
+    here = Path(__file__).resolve().parent
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if here in Path(report.fspath).resolve().parents
+    ]
+    if skipped:
+        reason = str(skipped[0].longrepr[2]).removeprefix("Skipped: ")
+        terminalreporter.write_line(f"{len(skipped)} browser tests were NOT run: {reason}")

@@ -1,0 +1,430 @@
+"""Logins in a real Chromium: QR codes with the sandbox as the phone, and a browser attached to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from mediacrawler.browser import QUIET
+from mediacrawler.exceptions import UsageProblem
+from mediacrawler.sessions import Session, login_pages, qr
+from mediacrawler.sessions.browser_login import (
+    LoginFailed,
+    check_loopback,
+    login_from_browser,
+    login_with_qrcode,
+)
+from sandbox.testing import RunningSandbox
+from tests.test_qr import undrawn
+
+LOGIN_COOKIES = {"xhs": "web_session"}
+
+
+@dataclass
+class Person:
+    """Sits at the terminal with a phone: hears what is said, and acts on the codes shown.
+
+    `acts[n]` is what is done when the n-th code appears, after a moment for the page to ask for
+    its state a first time.
+    """
+
+    sandbox: RunningSandbox
+    platform: str
+    folder: Path
+    acts: list[Callable[[Person], None]] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    files: list[tuple[int, int]] = field(default_factory=list)
+
+    def __call__(self, line: str) -> None:
+        if "█" in line:
+            self.shown.append(line)
+            return
+        self.heard.append(line)
+        if line.startswith("scan this code"):
+            (path,) = self.folder.glob("*/*.png")
+            self.files.append((path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777))
+            if len(self.shown) <= len(self.acts):
+                self.acts[len(self.shown) - 1](self)
+
+    def phone(self, action: str, **arguments: str) -> Any:
+        return self.sandbox.action(self.platform, action, **arguments)
+
+    def codes(self) -> list[dict[str, str]]:
+        codes: list[dict[str, str]] = self.phone("qr-codes")
+        return codes
+
+
+def confirm(person: Person) -> None:
+    person.phone("scan")
+    person.phone("confirm", account="member-2")
+
+
+def scan(person: Person) -> None:
+    person.phone("scan")
+
+
+def expire(person: Person) -> None:
+    person.phone("expire-qr")
+
+
+def nothing(person: Person) -> None:
+    """Looks away."""
+
+
+@pytest.fixture
+def headless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No windows, also on the machine of somebody who sits before one."""
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+
+
+Login = Callable[..., Session]
+
+
+@pytest.fixture
+def settings(chromium: Path, tls_sandbox: RunningSandbox, tmp_path: Path) -> Settings:
+    return Settings(
+        {
+            "CHROMIUM_PATH": str(chromium),
+            "SANDBOX_URL": tls_sandbox.url,
+            "SESSIONS_DIR": str(tmp_path / "sessions"),
+        }
+    )
+
+
+@pytest.fixture
+def person(tls_sandbox: RunningSandbox, settings: Settings) -> Person:
+    return Person(tls_sandbox, "xhs", Path(settings["SESSIONS_DIR"]))
+
+
+@pytest.fixture
+def login(headless: None, settings: Settings, person: Person) -> Login:
+    """Log in while *person* acts."""
+
+    def log_in(*acts: Callable[[Person], None], timeout: float = 30) -> Session:
+        person.acts = list(acts)
+        return login_with_qrcode(
+            person.platform, settings=settings, account="main", timeout=timeout, say=person
+        )
+
+    return log_in
+
+
+def values(session: Session) -> dict[str, str]:
+    return {cookie.name: cookie.value for cookie in session.cookies}
+
+
+def descendants() -> set[str]:
+    """Command names of all processes below this one."""
+    parents: dict[int, tuple[int, str]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = entry.read_text()
+        except OSError:
+            continue
+        name, _, rest = text.partition(" (")[2].rpartition(") ")
+        parents[int(entry.parent.name)] = (int(rest.split()[1]), name)
+    found = set()
+    for pid, (_, name) in parents.items():
+        above = pid
+        while above in parents and above != os.getpid():
+            above = parents[above][0]
+        if above == os.getpid() and pid != os.getpid():
+            found.add(name)
+    return found
+
+
+def assert_no_browser_is_left() -> None:
+    deadline = time.monotonic() + 5
+    left = {"unknown"}
+    while left and time.monotonic() < deadline:
+        left = {name for name in descendants() if re.search("chrom|node|playwright", name)}
+    assert not left
+
+
+# --- QR code ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("platform", LOGIN_COOKIES)
+def test_a_confirmed_code_gives_the_session_of_whoever_confirmed_it(
+    login: Login, person: Person, platform: str, tls_sandbox: RunningSandbox
+) -> None:
+    person.platform = platform
+
+    session = login(confirm)
+
+    name = LOGIN_COOKIES[platform]
+    cookies = values(session)
+    assert f"{name}={cookies.get(name)}" in tls_sandbox.cookies("member-2", platform).split("; ")
+    assert (session.platform, session.account, session.state) == (platform, "main", "ok")
+    assert session.checked_at is not None
+    assert "Chrome" in (session.user_agent or "")
+    assert_no_browser_is_left()
+
+
+def test_the_drawing_says_what_the_phone_has_to_read(login: Login, person: Person) -> None:
+    login(confirm)
+
+    assert [undrawn(text) for text in person.shown] == [qr.encode(person.codes()[-1]["url"])]
+
+
+def test_the_picture_is_for_its_owners_eyes_and_gone_after_the_login(
+    login: Login, person: Person
+) -> None:
+    login(confirm)
+
+    assert person.files == [(0o600, 0o700)]
+    assert not list(person.folder.glob("*/*.png"))
+
+
+def test_progress_is_told_in_words_without_the_secret_of_the_code(
+    login: Login, person: Person
+) -> None:
+    login(confirm)
+
+    told = "\n".join(person.heard)
+    assert "scanned: confirm the login on the phone" in told or "logged in to xhs" in told
+    assert person.codes()[-1]["id"] not in told
+
+
+def test_an_expired_code_is_replaced_by_a_new_one(login: Login, person: Person) -> None:
+    session = login(expire, confirm)
+
+    first, second = (undrawn(text) for text in person.shown)
+    assert first != second
+    assert [code["state"] for code in person.codes()[-2:]] == ["expired", "confirmed"]
+    assert "the code has expired: getting a new one" in person.heard
+    assert session.state == "ok"
+
+
+def test_a_code_is_read_from_its_picture_where_no_answer_says_what_it_is(
+    login: Login, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = login_pages.PAGES["xhs"]
+    changed = {"xhs": lambda settings: replace(known(settings), news=lambda path, answer: None)}
+    monkeypatch.setattr(login_pages, "PAGES", changed)
+
+    session = login(confirm)
+
+    page_draws_it_with = "m"
+    code = qr.encode(person.codes()[-1]["url"], error=page_draws_it_with)
+    assert [undrawn(text) for text in person.shown] == [code]
+    assert session.state == "ok"
+
+
+@pytest.mark.parametrize(
+    ("act", "what_was_missing"),
+    [
+        (nothing, "nobody scanned the code within 4 seconds"),
+        (scan, "the code was scanned, but not confirmed on the phone within 4 seconds"),
+    ],
+)
+def test_a_timeout_says_what_was_waited_for(
+    login: Login, person: Person, act: Callable[[Person], None], what_was_missing: str
+) -> None:
+    with pytest.raises(LoginFailed) as failure:
+        login(act, timeout=4)
+
+    assert (failure.value.verdict, failure.value.message) == ("timeout", what_was_missing)
+    assert_no_browser_is_left()
+
+
+def test_a_changed_cookie_is_no_login_unless_the_platform_knows_who_it_is(
+    login: Login, person: Person
+) -> None:
+    def confirm_and_lose_it(person: Person) -> None:
+        person.phone("confirm", account="member-9")
+        person.phone("expire-session", session="member-9")
+
+    with pytest.raises(LoginFailed) as failure:
+        login(confirm_and_lose_it, timeout=6)
+
+    assert failure.value.verdict == "timeout"
+    assert failure.value.message.startswith("the login was begun, but within 6 seconds")
+
+
+def test_a_captcha_before_the_login_is_named_when_there_is_no_window(
+    login: Login, tls_sandbox: RunningSandbox
+) -> None:
+    tls_sandbox.fault("461", path="/api/sns/web/v1/login/qrcode/create")
+
+    with pytest.raises(LoginFailed) as failure:
+        login()
+
+    assert failure.value.verdict == "captcha"
+    assert "\n" not in str(failure.value)
+
+
+def test_a_platform_that_cannot_be_reached_is_named(login: Login, settings: Settings) -> None:
+    settings.set("SANDBOX_URL", "http://127.0.0.1:9")
+
+    with pytest.raises(LoginFailed) as failure:
+        login()
+
+    assert failure.value.verdict == "unreachable"
+    assert "ERR_PROXY_CONNECTION_FAILED" in failure.value.message
+    assert_no_browser_is_left()
+
+
+def test_ctrl_c_closes_the_browser(login: Login) -> None:
+    def press_ctrl_c(person: Person) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        login(press_ctrl_c)
+
+    assert_no_browser_is_left()
+
+
+def test_a_platform_without_a_known_login_page_is_refused(settings: Settings) -> None:
+    with pytest.raises(UsageProblem, match="xhs, bilibili, weibo, zhihu"):
+        login_with_qrcode("myspace", settings=settings, account="main", timeout=1, say=print)
+
+
+# --- The user's own browser -------------------------------------------------------------------
+
+
+@dataclass
+class RunningChrome:
+    """A Chromium that somebody has started with a debugging port on loopback."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+
+    def tabs(self) -> list[str]:
+        with urllib.request.urlopen(f"{self.url}/json/list", timeout=5) as answer:
+            return sorted(tab["id"] for tab in json.load(answer) if tab["type"] == "page")
+
+    def visit_as(self, line: str, domain: str) -> None:
+        """Put the cookies of a header line into the browser, as a login there would."""
+
+        async def put() -> None:
+            from playwright.async_api import async_playwright
+
+            async with async_playwright() as playwright:
+                browser = await playwright.chromium.connect_over_cdp(self.url)
+                pairs = (pair.split("=", 1) for pair in line.split("; "))
+                await browser.contexts[0].add_cookies(
+                    [{"name": n, "value": v, "domain": domain, "path": "/"} for n, v in pairs]
+                )
+
+        asyncio.run(put())
+
+
+@pytest.fixture
+def chrome(chromium: Path, tls_sandbox: RunningSandbox, tmp_path: Path) -> Iterator[RunningChrome]:
+    profile = tmp_path / "profile"
+    process = subprocess.Popen(
+        [
+            str(chromium),
+            "--headless=new",
+            "--disable-gpu",
+            *QUIET,
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+            "--remote-debugging-address=127.0.0.1",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={profile}",
+            f"--proxy-server={tls_sandbox.url}",
+            "--ignore-certificate-errors",
+            "about:blank",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield RunningChrome(process, f"http://127.0.0.1:{debug_port(process, profile)}")
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def debug_port(process: subprocess.Popen[bytes], profile: Path) -> int:
+    """The free port that a Chromium has chosen, once it listens."""
+    told = profile / "DevToolsActivePort"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "Chromium has ended"
+        if told.exists() and "\n" in told.read_text():
+            return int(told.read_text().split("\n")[0])
+        time.sleep(0.1)
+    raise AssertionError("Chromium opened no debugging port")
+
+
+def test_the_session_of_a_running_chrome_is_taken_and_chrome_stays_open(
+    chrome: RunningChrome, settings: Settings, tls_sandbox: RunningSandbox
+) -> None:
+    line = tls_sandbox.cookies("member-2")
+    chrome.visit_as(line, ".xiaohongshu.com")
+    chrome.visit_as("login=of-my-bank", ".bank.example")
+    tabs = chrome.tabs()
+
+    session = login_from_browser("xhs", settings=settings, account="mine", cdp_url=chrome.url)
+
+    taken = values(session)
+    assert {pair.split("=", 1)[0] for pair in line.split("; ")} <= set(taken)
+    assert f"web_session={taken['web_session']}" in line
+    assert "login" not in taken
+    assert (session.account, session.state) == ("mine", "ok")
+    assert "Chrome" in (session.user_agent or "")
+    assert chrome.process.poll() is None
+    assert chrome.tabs() == tabs
+
+
+@pytest.mark.parametrize("kind", ["guest", "expired", None])
+def test_a_running_chrome_without_a_login_is_named_and_stays_open(
+    chrome: RunningChrome, settings: Settings, tls_sandbox: RunningSandbox, kind: str | None
+) -> None:
+    if kind is not None:
+        chrome.visit_as(tls_sandbox.cookies(kind), ".xiaohongshu.com")
+    tabs = chrome.tabs()
+
+    with pytest.raises(LoginFailed) as failure:
+        login_from_browser("xhs", settings=settings, account="mine", cdp_url=chrome.url)
+
+    assert failure.value.verdict == "login_required"
+    assert chrome.tabs() == tabs
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://192.168.1.5:9222",
+        "http://chrome.example:9222",
+        "http://localhost.example:9222",
+        "http://0.0.0.0:9222",
+        "http://127.0.0.1.nip.example:9222",
+        "http://127.0.0.1@chrome.example:9222",
+        "https://[::1",
+        "file:///tmp/chrome",
+        "9222",
+        "",
+    ],
+)
+def test_debugging_ports_elsewhere_are_refused(address: str) -> None:
+    with pytest.raises(UsageProblem, match="--cdp takes the address of a browser on this machine"):
+        check_loopback(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:9222", "http://localhost:9222", "ws://[::1]:9222/devtools"]
+)
+def test_debugging_ports_on_this_machine_are_accepted(address: str) -> None:
+    check_loopback(address)
+
+
+def test_an_address_where_nothing_listens_is_a_problem_of_usage(settings: Settings) -> None:
+    with pytest.raises(UsageProblem, match="--remote-debugging-port=9222"):
+        login_from_browser("xhs", settings=settings, account="mine", cdp_url="http://127.0.0.1:9")
