@@ -64,6 +64,11 @@ class Accounts:
         account = self._names.get(value)
         return value if account is None else self._make(account, 0)
 
+    def verified(self, value: str) -> None:
+        """A person has shown to be one: a flagged session is good again."""
+        if self.kinds.get(value) == "flagged":
+            del self.kinds[value]
+
     def actions(self) -> dict[str, Action]:
         """The control actions about sessions."""
         return {

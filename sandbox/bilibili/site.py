@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from sandbox.bilibili.login import FIRST_LOGIN, Logins, helper, home_page
 from sandbox.bilibili.signature import Keys
 from sandbox.bilibili.views import (
     Addresses,
@@ -49,6 +50,7 @@ from sandbox.core import (
     Options,
     Platform,
     Reply,
+    Visitor,
     html_reply,
     json_reply,
     redirect,
@@ -61,13 +63,6 @@ VISITOR = {
     "buvid3": "0F4A1B2C-3D5E-6F70-8192-A3B4C5D6E7F812345infoc",
     "b_nut": "1790000000",
     "buvid4": "9C0FFEE0-1234-5678-9ABC-DEF012345678-026100112-sandbox%2Bguest%3D%3D",
-}
-MEMBER = {
-    "SESSDATA": "c0ffee01%2C1806000000%2Cabc12%2Aa1CjDsandboxmember",
-    "bili_jct": "0123456789abcdef0123456789abcdef",
-    "DedeUserID": "3493000000000001",
-    "DedeUserID__ckMd5": "0123456789abcdef",
-    "sid": "sandbox1",
 }
 EXPIRED = {"SESSDATA": "deadbeef%2C1700000000%2Cdef34%2Aa1CjDsandboxexpired"}
 
@@ -222,6 +217,7 @@ class Bilibili(Platform):
         "search.bilibili.com",
         "t.bilibili.com",
         "comment.bilibili.com",
+        "passport.bilibili.com",
         "b23.tv",
         "bili2233.cn",
         "bili22.cn",
@@ -246,12 +242,14 @@ class Bilibili(Platform):
         self.keys = Keys(options.seed)
         self.addresses = Addresses(options.seed, options.url_ttl)
         self.views = Views(self.world, self.addresses)
+        self.logins = Logins(options)
         self._seen: set[str] = set()
         self._stale_answers = 0
         self._short = self.world.short_targets()
         self.actions = {
             "change-keys": self._change_keys,
             "expire-media": self._expire_media,
+            **self.logins.actions(),
         }
         polymer = "/x/polymer/web-dynamic/v1"
         self._routes = {
@@ -290,12 +288,34 @@ class Bilibili(Platform):
         }
 
     def cookies(self, kind: str) -> dict[str, str] | None:
+        if kind.partition("-")[0] == "member":
+            session = self.logins.accounts.current(kind)
+            return {**_visitor(kind), **self.logins.cookies(session)}
         return {
-            "member": {**VISITOR, **MEMBER},
             "guest": dict(VISITOR),
-            "expired": {**VISITOR, **MEMBER, **EXPIRED},
+            "expired": {**VISITOR, **FIRST_LOGIN, **EXPIRED},
             "none": {},
         }.get(kind)
+
+    def who(self, call: Call) -> Visitor | None:
+        value = call.cookies.get("SESSDATA", "")
+        kind = self.logins.kind_of(value) if value else "none"
+        if kind == "none":
+            return None
+        name = "expired" if value == EXPIRED["SESSDATA"] else self.logins.accounts.name_of(value)
+        return Visitor(name, kind, value)
+
+    def dress(self, call: Call, reply: Reply) -> Reply:
+        """Every page of the site may read the API's answers (3.15)."""
+        origin = call.headers.get("origin")
+        if origin is not None and re.fullmatch(r"https?://(?:[a-z]+\.)?bilibili\.com", origin):
+            reply.headers = [
+                *reply.headers,
+                ("Access-Control-Allow-Origin", origin),
+                ("Access-Control-Allow-Credentials", "true"),
+                ("Vary", "Origin"),
+            ]
+        return reply
 
     def describe(self) -> Mapping[str, Any]:
         return {
@@ -307,7 +327,7 @@ class Bilibili(Platform):
             "short_links": {
                 f"https://b23.tv/{code}": target for code, target in self._short.items()
             },
-            "cookies": ["member", "guest", "expired", "none"],
+            "cookies": ["member", "guest", "expired", "none", "member-2 (any suffix: another)"],
         }
 
     def is_media(self, call: Call) -> bool:
@@ -332,8 +352,14 @@ class Bilibili(Platform):
             return self._file(call)
         try:
             self._check_agent(call)
+            if call.method == "OPTIONS" and "origin" in call.headers:
+                return _preflight(call)
             if call.host == "api.bilibili.com":
                 return self._api(call)
+            if call.path.startswith("/__site__/"):
+                return helper(call)
+            if call.host == "passport.bilibili.com":
+                return self.logins.passport(call, self.session_kind(call))
             if call.host in ("b23.tv", "bili2233.cn", "bili22.cn", "bili23.cn", "bili33.cn"):
                 return self._short_link(call)
             return self._page(call)
@@ -357,6 +383,8 @@ class Bilibili(Platform):
         route = self._routes.get(call.path)
         if route is None:
             return refusal_reply(-404)
+        if self.session_kind(call) == "flagged" and call.path != "/x/web-interface/nav":
+            raise Refusal(-352, voucher())
         if route.signed:
             self._check_signature(call, route.signed)
         answer = route.answer(call)
@@ -379,7 +407,10 @@ class Bilibili(Platform):
 
     def is_member(self, call: Call) -> bool:
         """Whether the login is good: the cookie exactly as it was set (1.2)."""
-        return call.cookies.get("SESSDATA") == MEMBER["SESSDATA"]
+        return self.session_kind(call) in ("member", "flagged")
+
+    def session_kind(self, call: Call) -> str:
+        return self.logins.kind_of(call.cookies.get("SESSDATA", ""))
 
     # -- session --------------------------------------------------------------------------------
 
@@ -395,7 +426,10 @@ class Bilibili(Platform):
         }
         if not data["isLogin"]:
             return json_reply(envelope(data, -101))
-        data |= {"mid": int(MEMBER["DedeUserID"]), "uname": self.world.viewer().name}
+        session = call.cookies["SESSDATA"]
+        mid = self.logins.mid(session)
+        first = mid == int(FIRST_LOGIN["DedeUserID"])
+        data |= {"mid": mid, "uname": self.world.viewer("" if first else str(mid)).name}
         return json_reply(envelope(data))
 
     @staticmethod
@@ -857,7 +891,7 @@ class Bilibili(Platform):
         if video.paid:
             raise Refusal(87008)
         one_file = not _number(call, "fnval", 1) & 16
-        mid = int(MEMBER["DedeUserID"]) if member else 0
+        mid = self.logins.mid(call.cookies["SESSDATA"]) if member else 0
         written = self.views.playurl(part, member=member, one_file=one_file, mid=mid)
         if self._stale_answers:
             self._stale_answers -= 1
@@ -967,8 +1001,7 @@ class Bilibili(Platform):
         if match := re.fullmatch(r"/opus/(\d+)/?", call.path):
             return html_reply(self._opus_page(int(match[1])), headers=headers)
         if call.path == "/":
-            home = "<!DOCTYPE html><html><head><title>哔哩哔哩</title></head><body></body></html>"
-            return html_reply(home, headers=headers)
+            return html_reply(home_page(self.is_member(call)), headers=headers)
         return text_reply("not in the sandbox", status=404, headers=headers)
 
     def _video_page(self, name: str) -> str:
@@ -991,6 +1024,25 @@ class Bilibili(Platform):
         return state_page(
             "动态 - 哔哩哔哩", {"id": str(opus_id), "detail": self.views.opus(dynamic)}
         )
+
+
+def _visitor(kind: str) -> dict[str, str]:
+    """The device of an account: each has its own."""
+    if kind == "member":
+        return dict(VISITOR)
+    mark = digest("buvid", kind, size=24).hex().upper()
+    parts = (mark[:8], mark[8:12], mark[12:16], mark[16:20], mark[20:32])
+    return {**VISITOR, "buvid3": f"{'-'.join(parts)}{int(mark[32:40], 16) % 10**5:05d}infoc"}
+
+
+def _preflight(call: Call) -> Reply:
+    asked = call.headers.get("access-control-request-headers", "")
+    headers = [
+        ("Access-Control-Allow-Headers", asked),
+        ("Access-Control-Allow-Methods", "GET, POST, OPTIONS"),
+        ("Access-Control-Max-Age", "1728000"),
+    ]
+    return Reply(204, headers=[header for header in headers if header[1]])
 
 
 def _number(call: Call, name: str, default: int) -> int:

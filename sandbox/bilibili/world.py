@@ -786,9 +786,10 @@ class World:
         """Somebody who comments."""
         return self._user(READER_SPACE << 16 | dice.below(READERS))
 
-    def viewer(self) -> User:
-        """Who is logged in with the member session."""
-        return self._user(READER_SPACE << 16 | number("viewer") % READERS)
+    def viewer(self, account: str = "") -> User:
+        """Who is logged in with the member session, or with another account's."""
+        place = number("viewer", account) if account else number("viewer")
+        return self._user(READER_SPACE << 16 | place % READERS)
 
     def _make_user(self, address: int) -> User:
         space, index = address >> 16, address & 0xFFFF

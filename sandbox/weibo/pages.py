@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Sequence
 from html import escape
-from urllib.parse import quote
 
+from sandbox.weibo.login import VISITOR_SCRIPT
 from sandbox.weibo.views import Views, caption
 from sandbox.weibo.world import DESKTOP_PAGES, GONE_TEXTS, Picture, Post
 from sandbox.worlds import digest, wan
@@ -34,7 +34,7 @@ def visitor_page(return_url: str) -> str:
         "<body>\n"
         '<span id="message"></span>\n<script type="text/javascript">\n'
         f'var request_id = "{mark}";\nvar return_url = {json.dumps(return_url)};\n'
-        'var ver = "20250916";\n</script>\n</body>\n</html>\n'
+        f'var ver = "20250916";\n{VISITOR_SCRIPT}</script>\n</body>\n</html>\n'
     )
 
 
@@ -208,11 +208,3 @@ def _picture_list(pictures: Sequence[Picture]) -> str:
 def _counter(label: str, count: int) -> str:
     """A count as the site shows it; its label stands for 0."""
     return wan(count, cap=False) if count else label
-
-
-def sign_in(back: str) -> str:
-    """Where the site sends whoever has to log in."""
-    return (
-        "https://passport.weibo.com/sso/signin?entry=wapsso&source=wapssowb"
-        f"&url={quote(back, safe='')}"
-    )

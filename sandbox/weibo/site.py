@@ -18,18 +18,19 @@ from sandbox.core import (
     Options,
     Platform,
     Reply,
+    Visitor,
     html_reply,
     json_reply,
     redirect,
     text_reply,
 )
 from sandbox.counters import Counters
+from sandbox.weibo.login import SESSIONS, Logins, sign_in, split_kind, sub_and_mark
 from sandbox.weibo.pages import (
     NOT_FOUND,
     SHELL,
     SearchPages,
     post_page,
-    sign_in,
     visitor_page,
 )
 from sandbox.weibo.views import Addresses, Json, Views, caption
@@ -61,18 +62,6 @@ FORBIDDEN: Json = {"error": "Forbidden"}
 WRONG_ADDRESS: Json = {"ok": 0, "message": "你访问的地址不存在"}
 TOO_OFTEN: Json = {"ok": 0, "errno": "100005", "msg": "请求过于频繁，歇歇吧"}
 
-SESSIONS = {
-    "member": "_2A25Kb",
-    "member-mobile": "_2A25Km",
-    "member-desktop": "_2A25Kd",
-    "visitor": "_2AkMd",
-    "visitor-mobile": "_2AkMm",
-    "expired": "_2A25Kx",
-    "worn": "_2A25Kw",
-}
-"""How the cookie ``SUB`` of each kind of session begins. ``member`` is logged in on both hosts,
-``worn`` too but its searches find nothing (6.2); ``visitor`` is the desktop's."""
-
 _FOREIGN = {
     "member-mobile": (False,),
     "visitor-mobile": (False,),
@@ -89,6 +78,16 @@ _PROFILE = re.compile(r"/(?:u|profile)/(\d{5,11})/?")
 _PICTURE = re.compile(r"/([a-z0-9.]+)/([0-9A-Za-z]{32})\.(?:jpg|gif|png|webp)")
 _MOVIE = re.compile(r"/(?:[a-z0-9]+/)?([0-9A-Za-z]{18})\.(mp4|mov)")
 _WINDOW = re.compile(r"custom:([\d-]*):([\d-]*)")
+
+
+_SITES = ("m.weibo.cn", "weibo.com", "www.weibo.com", "s.weibo.com")
+
+
+def captcha_wanted(call: Call) -> Reply:
+    """What a flagged account gets until a person has shown that it is one (6.1)."""
+    back = quote(f"https://{call.host}{call.target}", safe="")
+    address = f"https://security.weibo.com/captcha/geetest?key=demo&url={back}"
+    return json_reply({"ok": -100, "url": address})
 
 
 class Refusal(Exception):
@@ -117,6 +116,10 @@ class Weibo(Platform):
         "s.weibo.com",
         "passport.weibo.com",
         "visitor.passport.weibo.cn",
+        "passport.weibo.cn",
+        "login.sina.com.cn",
+        "v2.qr.weibo.cn",
+        "security.weibo.com",
         "card.weibo.com",
         "video.weibo.com",
         "t.cn",
@@ -133,7 +136,7 @@ class Weibo(Platform):
         self.addresses = Addresses(options.seed, options.url_ttl)
         self.views = Views(self.world, self.addresses)
         self.search_pages = SearchPages(self.views)
-        self._sessions: dict[str, str] = {}
+        self.logins = Logins(options)
         self._visitors = 0
         self._hosts: dict[str, Callable[[Call], Reply]] = {
             "m.weibo.cn": self._mobile,
@@ -142,6 +145,10 @@ class Weibo(Platform):
             "s.weibo.com": self._search_site,
             "passport.weibo.com": self._passport,
             "visitor.passport.weibo.cn": self._passport,
+            "passport.weibo.cn": self._passport,
+            "login.sina.com.cn": lambda call: self.logins.sina(call) or _no_page(),
+            "v2.qr.weibo.cn": self.logins.picture,
+            "security.weibo.com": self._security,
             "card.weibo.com": self._card_site,
             "video.weibo.com": self._video_site,
             "t.cn": self._short,
@@ -168,7 +175,11 @@ class Weibo(Platform):
             "/ajax/statuses/searchProfile": ("member", self._search_profile),
         }
         self.fault_kinds = _fault_kinds(self)
-        self.actions = {"expire-media": self._expire_media, "set-session": self._set_session}
+        self.actions = {
+            "expire-media": self._expire_media,
+            "set-session": self._set_session,
+            **self.logins.actions(),
+        }
 
     # -- contract -------------------------------------------------------------------------------
 
@@ -180,18 +191,24 @@ class Weibo(Platform):
         if answer is None:
             return self._file(call)
         try:
+            if call.host in _SITES and self.session_of(call).kind == "flagged":
+                return captcha_wanted(call)
             return answer(call)
         except Refusal as refusal:
             return refusal.reply
 
     def cookies(self, kind: str) -> dict[str, str] | None:
-        base, _, account = kind.partition("+")
-        if base == "none":
+        if kind == "none":
             return {"_T_WM": "10000000001"}
-        if base not in SESSIONS:
+        parts = split_kind(kind)
+        if parts is None:
             return None
-        mark = digest("weibo session", kind if account else base, size=20).hex()
-        pair = {"SUB": SESSIONS[base] + mark, "SUBP": "0033WrSXqPxfM725" + mark[:24]}
+        account = "-".join(part for part in parts if part)
+        mark = sub_and_mark(account, 0)[1]
+        pair = {
+            "SUB": self.logins.accounts.current(account),
+            "SUBP": "0033WrSXqPxfM725" + mark[:24],
+        }
         return {**pair, "_T_WM": "10000000001", "XSRF-TOKEN": mark[:6]}
 
     def describe(self) -> Mapping[str, Any]:
@@ -202,7 +219,7 @@ class Weibo(Platform):
             for post in (world.fixed_post(fixed.name),)
         }
         return {
-            "cookies": [*SESSIONS, "none", "member+2 (any suffix: another account)"],
+            "cookies": [*SESSIONS, "none", "member-2 (any suffix: another account)"],
             "creators": {name: world.fixed_creator(name).uid for name in FIXED_CREATORS},
             "posts": posts,
             "keywords": {DEMO_KEYWORD: "exactly these posts", "无结果": "nothing"},
@@ -219,24 +236,32 @@ class Weibo(Platform):
 
     def _set_session(self, arguments: Mapping[str, Any]) -> Json:
         """``{"SUB": "...", "kind": "expired"}``: what a session is from now on, on both hosts."""
-        self._sessions[str(arguments["SUB"])] = str(arguments.get("kind", "expired"))
-        return {"sessions": self._sessions}
+        kinds = self.logins.accounts.kinds
+        kinds[str(arguments["SUB"])] = str(arguments.get("kind", "expired"))
+        return {"sessions": kinds}
 
     # -- who asks (1.3) -------------------------------------------------------------------------
 
     def session_of(self, call: Call) -> Session:
         """What the cookie ``SUB`` is worth on the host that is asked."""
         value = call.cookies.get("SUB", "")
-        known = self._sessions.get(value)
-        if known is not None:
-            return Session(known, value)
-        for kind, start in SESSIONS.items():
-            if value.startswith(start) and len(value) > len(start) + 8:
-                mobile = call.host.endswith("weibo.cn")
-                if mobile in _FOREIGN.get(kind, ()):
-                    return Session("none", value)
-                return Session(kind.partition("-")[0], value)
-        return Session("none", value)
+        kind = self.logins.kind_of(value)
+        if call.host.endswith("weibo.cn") in _FOREIGN.get(kind, ()):
+            return Session("none", value)
+        return Session(kind.partition("-")[0], value)
+
+    def who(self, call: Call) -> Visitor | None:
+        session = self.session_of(call)
+        if session.kind == "none":
+            return None
+        kind = "guest" if session.kind == "visitor" else session.kind
+        return Visitor(self.logins.accounts.name_of(session.value), kind, session.value)
+
+    def _uid_of(self, session: Session) -> str:
+        """The number of whoever is logged in, ``""`` for others."""
+        if session.kind not in ("member", "worn"):
+            return ""
+        return str(self.world.viewer(self.logins.accounts.identity(session.value)).uid)
 
     # -- the mobile site ------------------------------------------------------------------------
 
@@ -262,6 +287,9 @@ class Weibo(Platform):
         if _PROFILE.fullmatch(path) or path.startswith("/p/"):
             return html_reply(SHELL)
         if path == "/":
+            renewal = self.logins.renewal(call, session.kind)
+            if renewal is not None:
+                return renewal
             if session.kind == "none":
                 back = quote("https://m.weibo.cn/", safe="")
                 return redirect(
@@ -282,7 +310,7 @@ class Weibo(Platform):
     def _config(self, _call: Call, session: Session) -> Reply:
         data: Json = {"login": session.kind in ("member", "worn"), "st": "ab12cd"}
         if data["login"]:
-            data["uid"] = str(self.world.viewer(session.value).uid)
+            data["uid"] = self._uid_of(session)
         return json_reply({"preferQuickapp": 0, "data": data, "ok": 1})
 
     @staticmethod
@@ -632,6 +660,9 @@ class Weibo(Platform):
     def _desktop_page(self, call: Call, session: Session) -> Reply:
         if session.kind == "none":
             return redirect(_visitor_address(f"https://weibo.com{call.target}"))
+        renewal = self.logins.renewal(call, session.kind) if call.path == "/" else None
+        if renewal is not None:
+            return renewal
         match = _DESKTOP_POST.fullmatch(call.path)
         post = self.world.post(match[2]) if match else None
         if match and post and match[1] == "0":
@@ -640,7 +671,7 @@ class Weibo(Platform):
         if user:
             return redirect(f"https://weibo.com/u/{user.uid}")
         logged_in = session.kind in ("member", "worn")
-        uid = self.world.viewer(session.value).uid if logged_in else ""
+        uid = self._uid_of(session)
         return html_reply(
             "<!DOCTYPE html><html><head><title>微博</title><script>var $CONFIG = {};"
             f"$CONFIG['islogin'] = '{int(logged_in)}';$CONFIG['uid'] = '{uid}';</script></head>"
@@ -648,8 +679,7 @@ class Weibo(Platform):
         )
 
     def _desktop_config(self, _call: Call, session: Session) -> Reply:
-        logged_in = session.kind in ("member", "worn")
-        uid = str(self.world.viewer(session.value).uid) if logged_in else ""
+        uid = self._uid_of(session)
         return json_reply({"ok": 1, "data": {"uid": uid, "visible": 1}})
 
     def _hot_search(self, _call: Call, _session: Session) -> Reply:
@@ -867,9 +897,12 @@ class Weibo(Platform):
             return _jsonp(call.form().get("cb", "gen_callback"), data)
         if call.path == "/visitor/visitor":
             return self._visitor(call, mobile, domain)
-        if call.path.startswith("/sso/"):
-            return html_reply("<html><head><title>登录</title></head><body>扫码登录</body></html>")
-        return html_reply("<html><body>404</body></html>", status=404)
+        return self.logins.sign_on(call) or _no_page()
+
+    def _security(self, _call: Call) -> Reply:
+        return html_reply(
+            "<html><head><title>安全验证</title></head><body>请拖动滑块</body></html>"
+        )
 
     def _visitor(self, call: Call, mobile: bool, domain: str) -> Reply:
         action = call.params.get("a")
@@ -951,6 +984,10 @@ class Weibo(Platform):
 
 
 # -- small things ---------------------------------------------------------------------------------
+
+
+def _no_page() -> Reply:
+    return html_reply("<html><body>404</body></html>", status=404)
 
 
 def _no_file() -> Reply:
@@ -1045,11 +1082,6 @@ def _fault_kinds(site: Weibo) -> dict[str, Callable[[Call, Args, Answer], Reply]
     def login(call: Call, _args: Args, _answer: Answer) -> Reply:
         return json_reply({"ok": -100, "url": sign_in(f"https://{call.host}{call.target}")})
 
-    def captcha(call: Call, _args: Args, _answer: Answer) -> Reply:
-        back = quote(f"https://{call.host}{call.target}", safe="")
-        address = f"https://security.weibo.com/captcha/geetest?key=demo&url={back}"
-        return json_reply({"ok": -100, "url": address})
-
     def visitor(call: Call, args: Args, _answer: Answer) -> Reply:
         back = f"https://{call.host}{call.target}"
         if args.get("as") == "page":
@@ -1064,7 +1096,7 @@ def _fault_kinds(site: Weibo) -> dict[str, Callable[[Call, Args, Answer], Reply]
 
     return {
         "login": login,
-        "captcha": captcha,
+        "captcha": lambda call, _args, _answer: captcha_wanted(call),
         "visitor": visitor,
         "too-often": body(TOO_OFTEN),
         "login-wall": body(LOGIN_WALL, 403),

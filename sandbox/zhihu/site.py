@@ -17,9 +17,11 @@ from urllib.parse import quote, urlencode
 
 from sandbox.core import (
     Call,
+    FaultKind,
     Options,
     Platform,
     Reply,
+    Visitor,
     html_reply,
     json_reply,
     redirect,
@@ -27,6 +29,7 @@ from sandbox.core import (
 )
 from sandbox.counters import Counters
 from sandbox.worlds import digest, number
+from sandbox.zhihu.login import Logins, helper, sign_in_page, unhuman_page
 from sandbox.zhihu.signature import BadSignature, Verifier
 from sandbox.zhihu.views import WWW, Addresses, Json, Views, camel, page_of
 from sandbox.zhihu.world import (
@@ -76,7 +79,7 @@ _PICTURE_PATH = re.compile(
     r"/(?:\d{2,3}/)?(v2-[0-9a-f]{32})(?:_([a-z0-9]+))?\.(jpg|png|webp|gif)", re.ASCII
 )
 _VIDEO_PATH = re.compile(r"/(?:LD|SD|HD|FHD)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.mp4")
-_EXPIRED = "0e0e0e"
+_EXPIRED = "0e0e0e"  # how a login that has expired ends
 
 
 class Refusal(Exception):
@@ -113,6 +116,12 @@ def unhuman(call: Call, *, login: bool) -> str:
     return f"{WWW}/account/unhuman?type={kind}&need_login={str(login).lower()}&session={session}"
 
 
+def human_wanted(call: Call, status: int | None = None) -> Reply:
+    """The human check for an account or an address (6)."""
+    redirect_to = unhuman(call, login=False)
+    return error_reply(40352, status=status, need_login=False, redirect=redirect_to)
+
+
 def login_wanted(call: Call) -> Reply:
     return error_reply(40353, need_login=True, redirect=unhuman(call, login=True))
 
@@ -143,7 +152,10 @@ class Zhihu(Platform):
         self.views = Views(self.world, self.addresses)
         self.verifier = Verifier(strict_replay=options.strict_replay)
         self._challenge = options.switch("zhihu.challenge", "on") == "on"
-        self._sessions: dict[str, str] = {}
+        self.logins = Logins(options)
+        self.logins.user_id = lambda session: self._person(session).id
+        self._devices = 0
+        self._round = 0
         self._agents: dict[str, str] = {}
         self._plan = lru_cache(maxsize=64)(self._make_plan)
         self._routes = self._make_routes()
@@ -156,8 +168,13 @@ class Zhihu(Platform):
             "link.zhihu.com": self._link,
             "static.zhihu.com": self._static,
         }
-        self.fault_kinds = _fault_kinds()
-        self.actions = {"expire-media": self._expire_media, "set-session": self._set_session}
+        self.fault_kinds = _fault_kinds(self)
+        self.actions = {
+            "expire-media": self._expire_media,
+            "set-session": self._set_session,
+            "rotate-challenge": self._rotate_challenge,
+            **self.logins.actions(),
+        }
 
     # -- contract -------------------------------------------------------------------------------
 
@@ -169,7 +186,7 @@ class Zhihu(Platform):
         return self._file(call) if answer is None else answer(call)
 
     def cookies(self, kind: str) -> dict[str, str] | None:
-        base, _, _account = kind.partition("-")
+        base = kind.partition("-")[0]
         if base not in ("member", "guest", "expired", "none"):
             return None
         if base == "none":
@@ -178,8 +195,8 @@ class Zhihu(Platform):
         d_c0 = base64.b64encode(mark).decode() + "|1700000000"
         cookies = {"_zap": digest("zap", kind).hex(), "d_c0": d_c0}
         if base != "guest":
-            cookies["z_c0"] = make_z_c0(kind, expired=base == "expired")
-        cookies["__zse_ck"] = make_zse_ck(d_c0)
+            cookies["z_c0"] = self.logins.accounts.current(kind)
+        cookies["__zse_ck"] = make_zse_ck(d_c0, self._round)
         return cookies
 
     def describe(self) -> Mapping[str, Any]:
@@ -202,21 +219,39 @@ class Zhihu(Platform):
 
     def _set_session(self, arguments: Mapping[str, Any]) -> Json:
         """``{"z_c0": "...", "kind": "expired"}``: what a login is from now on."""
-        self._sessions[str(arguments["z_c0"])] = str(arguments.get("kind", "expired"))
-        return {"sessions": list(self._sessions.values())}
+        kinds = self.logins.accounts.kinds
+        kinds[str(arguments["z_c0"])] = str(arguments.get("kind", "expired"))
+        return {"sessions": list(kinds.values())}
+
+    def _rotate_challenge(self, _arguments: Mapping[str, Any]) -> Json:
+        """Every ``__zse_ck`` of before is worth nothing (6: the demands rotate)."""
+        self._round += 1
+        return {"round": self._round}
 
     # -- who asks -------------------------------------------------------------------------------
 
     def session_of(self, call: Call) -> str:
-        """``member``, ``expired``, ``malformed`` or ``none``."""
+        """``member``, ``expired``, ``flagged``, ``malformed`` or ``none``."""
         value = call.cookies.get("z_c0", "")
-        if value in self._sessions:
-            return self._sessions[value]
+        known = self.logins.accounts.kinds.get(value)
+        if known is not None:
+            return known
         if not value:
             return "none"
         if not _Z_C0.fullmatch(value):
             return "malformed"
         return "expired" if value.endswith(_EXPIRED) else "member"
+
+    def who(self, call: Call) -> Visitor | None:
+        kind = self.session_of(call)
+        if kind in ("none", "malformed"):
+            return None
+        value = call.cookies["z_c0"]
+        return Visitor(self.logins.accounts.name_of(value), kind, value)
+
+    def _person(self, session: str) -> Member:
+        """The member behind a login, the same for all logins of an account."""
+        return self.world.viewer(self.logins.accounts.identity(session))
 
     def _is_member(self, call: Call) -> bool:
         return self.session_of(call) == "member"
@@ -229,10 +264,10 @@ class Zhihu(Platform):
             return False
         return True
 
-    def _passed_challenge(self, call: Call) -> bool:
+    def passed_challenge(self, call: Call) -> bool:
         """``__zse_ck`` fits the device and the browser that it was made in (6)."""
         proof, d_c0 = call.cookies.get("__zse_ck", ""), call.cookies.get("d_c0", "")
-        if not d_c0 or proof != make_zse_ck(d_c0):
+        if not d_c0 or proof != make_zse_ck(d_c0, self._round):
             return False
         agent = call.headers.get("user-agent", "")
         return self._agents.setdefault(proof, agent) == agent
@@ -284,6 +319,12 @@ class Zhihu(Platform):
         ]
 
     def _api(self, call: Call) -> Reply:
+        session = self.session_of(call)
+        if session == "flagged":
+            return human_wanted(call)
+        login = self.logins.api(call, session)
+        if login is not None:
+            return login
         for route in self._routes:
             match = route.path.fullmatch(call.path)
             if match is not None:
@@ -314,7 +355,7 @@ class Zhihu(Platform):
         session = self.session_of(call)
         if session != "member":
             raise Refusal(100 if session == "malformed" else 101)
-        return json_reply(self.views.me(self.world.viewer(call.cookies["z_c0"])))
+        return json_reply(self.views.me(self._person(call.cookies["z_c0"])))
 
     def _search(self, call: Call, _parts: Sequence[str]) -> Reply:
         """A page of search results: posts and noise, counted together (3.1)."""
@@ -660,9 +701,15 @@ class Zhihu(Platform):
         if call.path == "/udid":
             return Reply(headers=self._new_device(call))
         if call.path.startswith("/account/unhuman"):
-            return html_reply("<html><head><title>安全验证 - 知乎</title></head></html>")
+            return unhuman_page(call)
+        if call.path.startswith("/__site__/"):
+            value = call.cookies.get("z_c0", "")
+            return helper(call, lambda: self.logins.accounts.verified(value))
         if call.path in ("/explore", "/signin"):
-            page = page_of({}, title="知乎", logged=self._is_member(call))
+            member = self._is_member(call)
+            page = page_of({}, title="知乎", logged=member)
+            if call.path == "/signin" and not member:
+                page = sign_in_page(page)
             return html_reply(page, headers=self._new_device(call))
         return self._page(call)
 
@@ -670,14 +717,17 @@ class Zhihu(Platform):
         """A ``d_c0`` for who has none yet."""
         if "d_c0" in call.cookies:
             return []
-        mark = digest("new device", self.counters.requests, size=26)
+        self._devices += 1
+        mark = digest("new device", self._devices, size=26)
         value = base64.b64encode(mark).decode() + f"|{int(self.options.now.timestamp())}"
         return [("Set-Cookie", f"d_c0={value}; Domain=.zhihu.com; Path=/; Max-Age=94608000")]
 
     def _page(self, call: Call) -> Reply:
         """A page with its data: behind the challenge, then behind the login (6)."""
-        if self._challenge and self.options.verify and not self._passed_challenge(call):
-            return self._challenge_page(call, 403)
+        if self._challenge and self.options.verify and not self.passed_challenge(call):
+            return self.challenge_page(call, 403)
+        if self.session_of(call) == "flagged":
+            return redirect(unhuman(call, login=False))
         if not self._is_member(call):
             return redirect(f"/signin?next={quote(call.target, safe='')}")
         if call.path in ("/", "/search"):
@@ -687,18 +737,19 @@ class Zhihu(Platform):
             return self._people_page(call, member[1])
         return self._post_page(call)
 
-    def _challenge_page(self, call: Call, status: int) -> Reply:
+    def challenge_page(self, call: Call, status: int) -> Reply:
+        """The challenge, and with it a device for who has none."""
         headers = self._new_device(call)
         d_c0 = call.cookies.get("d_c0", "")
         if headers:
             d_c0 = headers[0][1].removeprefix("d_c0=").partition(";")[0]
-        return html_reply(_challenge(d_c0), status=status, headers=headers)
+        return html_reply(_challenge(d_c0, self._round), status=status, headers=headers)
 
     def _people_page(self, call: Call, name: str) -> Reply:
         member = self.world.member(name)
         if member is None or member.banned:
             return _missing_page()
-        other = self.world.viewer(call.cookies["z_c0"])
+        other = self._person(call.cookies["z_c0"])
         users = {
             other.token or other.id: camel(self.views.profile(other, "*")),
             member.token or member.id: camel(self.views.profile(member, "*")),
@@ -785,32 +836,25 @@ class Zhihu(Platform):
 # -- cookies and the challenge --------------------------------------------------------------------
 
 
-def make_z_c0(account: str, *, expired: bool = False) -> str:
-    """A login cookie of the documented shape; one that ends in ``0e0e0e`` has expired."""
-    value = base64.b64encode(digest("z_c0", account, size=45)).decode()
-    seal = digest("seal", account, size=32).hex()
-    seal = seal[:-6] + (_EXPIRED if expired else "abcdef")
-    return f"2|1:0|10:1780000000|4:z_c0|{len(value)}:{value}|{seal}"
+def challenge_meta(d_c0: str, turn: int = 0) -> str:
+    """The value in the challenge page that is bound to a device, and to what is asked for now."""
+    parts = ("challenge", d_c0, turn) if turn else ("challenge", d_c0)
+    return base64.b64encode(digest(*parts, size=48)).decode()
 
 
-def challenge_meta(d_c0: str) -> str:
-    """The value in the challenge page that is bound to a device."""
-    return base64.b64encode(digest("challenge", d_c0, size=48)).decode()
-
-
-def make_zse_ck(d_c0: str) -> str:
+def make_zse_ck(d_c0: str, turn: int = 0) -> str:
     """The cookie that the challenge's script leaves for this device."""
-    meta = challenge_meta(d_c0)
+    meta = challenge_meta(d_c0, turn)
     return f"004_{base64.b64encode(meta.encode()).decode()}-{meta}"
 
 
-def _challenge(d_c0: str) -> str:
+def _challenge(d_c0: str, turn: int) -> str:
     title = "知乎，让每一次点击都充满意义 —— 欢迎来到知乎，发现问题背后的世界"
     script = digest("zse-ck", d_c0, size=32).hex()
     return (
         f'<!doctype html><html lang="zh"><head><meta charset="utf-8"/><title>{title}</title>'
         f'<meta name="description" content="{title}"/>'
-        f'<meta id="zh-zse-ck" content="{html.escape(challenge_meta(d_c0))}"/></head><body>'
+        f'<meta id="zh-zse-ck" content="{html.escape(challenge_meta(d_c0, turn))}"/></head><body>'
         f'<script src="https://static.zhihu.com/zse-ck/v4/{script}.js"></script></body></html>'
     )
 
@@ -859,16 +903,15 @@ def _read_cursor(cursor: str, question_id: str) -> int | None:
 
 Answer = Callable[[], Reply]
 Args = Mapping[str, Any]
-Fault = Callable[[Call, Args, Answer], Reply]
 
 
-def _fault_kinds() -> dict[str, Fault]:
+def _fault_kinds(site: Zhihu) -> dict[str, FaultKind]:
     """Misbehaviour that only Zhihu knows (6). The kinds are named by code or by what comes.
 
     *args* of those with a code: ``status`` (200: an error that says success).
     """
 
-    def code(number_: int, **more: Any) -> Fault:
+    def code(number_: int, **more: Any) -> FaultKind:
         def fault(_call: Call, args: Args, _answer: Answer) -> Reply:
             status = int(args["status"]) if "status" in args else None
             if args.get("top"):  # the same keys at the top level
@@ -878,13 +921,12 @@ def _fault_kinds() -> dict[str, Fault]:
         return fault
 
     def human(call: Call, args: Args, _answer: Answer) -> Reply:
-        status = int(args["status"]) if "status" in args else None
-        redirect_to = unhuman(call, login=False)
-        return error_reply(40352, status=status, need_login=False, redirect=redirect_to)
+        return human_wanted(call, int(args["status"]) if "status" in args else None)
 
-    def challenge(call: Call, args: Args, _answer: Answer) -> Reply:
-        page = _challenge(call.cookies.get("d_c0", ""))
-        return html_reply(page, status=int(args.get("status", 403)))
+    def challenge(call: Call, args: Args, _answer: Answer) -> Reply | None:
+        if args.get("solvable") and site.passed_challenge(call):
+            return None
+        return site.challenge_page(call, int(args.get("status", 403)))
 
     def empty(call: Call, _args: Args, _answer: Answer) -> Reply:
         following = f"{WWW}{call.path}?{_query({**call.params, 'offset': '20'})}"
