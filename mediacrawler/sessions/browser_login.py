@@ -336,30 +336,37 @@ class _Desk:
 
     async def _ask_if_there_is_reason(self) -> Viewer | None:
         await self._notice_cookies()
-        pause = ASK_AGAIN if time.monotonic() < self._eager_until else ASK_EVERY
-        if time.monotonic() - self._asked < pause:
+        now = time.monotonic()
+        eager = now < self._eager_until
+        if now - self._asked < (ASK_AGAIN if eager else ASK_EVERY):
             return None
-        viewers = [await self._ask(question) for question in self.login.whoami]
+        # Opening pages to ask from them is not done by the clock: that is no reason.
+        questions = [one for one in self.login.whoami if eager or one.from_login_page]
+        viewers = [await self._ask(question) for question in questions]
         self._asked = time.monotonic()
+        self._cookies = await self._login_cookies()  # what asking has changed is no reason
         known = [viewer for viewer in viewers if viewer is not None]
         if known:
-            for question, viewer in zip(self.login.whoami, viewers, strict=True):
+            for question, viewer in zip(questions, viewers, strict=True):
                 if viewer is None:
                     self.say(f"no login on {_host(question.url)}, only on the other host")
         return known[0] if known else None
 
     async def _notice_cookies(self) -> None:
         """A login cookie that changes while a code is shown is a reason to ask."""
-        now = {
-            f"{cookie['domain']} {cookie['name']}": cookie["value"]
-            for cookie in await self.context.cookies()
-            if cookie["name"] in self.login.cookies
-        }
+        now = await self._login_cookies()
         if now == self._cookies:
             return
         self._cookies = now
         if self.shown is not None:
             self._be_eager()
+
+    async def _login_cookies(self) -> dict[str, str]:
+        return {
+            f"{cookie['domain']} {cookie['name']}": cookie["value"]
+            for cookie in await self.context.cookies()
+            if cookie["name"] in self.login.cookies
+        }
 
     def _be_eager(self) -> None:
         self.begun = True

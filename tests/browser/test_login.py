@@ -29,7 +29,7 @@ from mediacrawler.sessions.browser_login import (
 from sandbox.testing import RunningSandbox
 from tests.test_qr import undrawn
 
-LOGIN_COOKIES = {"xhs": "web_session"}
+LOGIN_COOKIES = {"xhs": "web_session", "bilibili": "SESSDATA", "weibo": "SUB"}
 
 
 @dataclass
@@ -200,7 +200,12 @@ def test_progress_is_told_in_words_without_the_secret_of_the_code(
     assert person.codes()[-1]["id"] not in told
 
 
-def test_an_expired_code_is_replaced_by_a_new_one(login: Login, person: Person) -> None:
+@pytest.mark.parametrize("platform", LOGIN_COOKIES)
+def test_an_expired_code_is_replaced_by_a_new_one(
+    login: Login, person: Person, platform: str
+) -> None:
+    person.platform = platform
+
     session = login(expire, confirm)
 
     first, second = (undrawn(text) for text in person.shown)
@@ -223,6 +228,26 @@ def test_a_code_is_read_from_its_picture_where_no_answer_says_what_it_is(
     code = qr.encode(person.codes()[-1]["url"], error=page_draws_it_with)
     assert [undrawn(text) for text in person.shown] == [code]
     assert session.state == "ok"
+
+
+def test_a_login_on_weibo_is_good_on_both_of_its_hosts(login: Login, person: Person) -> None:
+    person.platform = "weibo"
+
+    session = login(confirm)
+
+    domains = {cookie.domain for cookie in session.cookies if cookie.name == "SUB"}
+    assert domains == {".weibo.com", ".weibo.cn"}
+    assert not [line for line in person.heard if line.startswith("no login on")]
+
+
+def test_a_login_that_is_refused_on_the_phone_is_named(login: Login, person: Person) -> None:
+    person.platform = "weibo"
+
+    with pytest.raises(LoginFailed) as failure:
+        login(lambda person: person.phone("refuse"))
+
+    assert failure.value.verdict == "refused"
+    assert_no_browser_is_left()
 
 
 @pytest.mark.parametrize(
