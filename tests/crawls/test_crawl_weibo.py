@@ -11,9 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from scrapy import Request
 
-from mediacrawler.spiders.weibo import PHONE, PhoneUserAgent, search_container, time_scope
+from mediacrawler.spiders.weibo import search_container, time_scope
 from sandbox.testing import RunningSandbox
 from sandbox.weibo import FIXED_POSTS, World
 from tests.conftest import Crawled
@@ -73,15 +72,6 @@ def test_search_containers_follow_the_vectors(
 def test_a_time_window_is_written_in_hours_of_shanghai() -> None:
     first, last = (int(datetime(2024, 5, d, 7, tzinfo=CHINA).timestamp()) // 3600 for d in (1, 12))
     assert time_scope(first, last) == "custom:2024-05-01-7:2024-05-12-7"
-
-
-@pytest.mark.parametrize(
-    ("url", "agent"), [("https://m.weibo.cn/x", PHONE), ("https://weibo.com/x", "browser")]
-)
-def test_the_mobile_site_is_asked_by_a_phone(url: str, agent: str) -> None:
-    request = Request(url, headers={"User-Agent": "browser"})
-    PhoneUserAgent().process_request(request)
-    assert request.headers["User-Agent"].decode() == agent
 
 
 # --- Limits ---------------------------------------------------------------------------------
