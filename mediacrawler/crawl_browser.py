@@ -24,6 +24,7 @@ from scrapy_playwright.handler import (  # type: ignore[import-untyped]
 from mediacrawler.browser import context_options, launch_options, start_problem
 from mediacrawler.cookies import Cookie, from_browser
 from mediacrawler.exceptions import UsageProblem
+from mediacrawler.proxies.middleware import ProxyMiddleware
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
@@ -63,6 +64,8 @@ class CrawlBrowser:
         self.crawler = crawler
         self._handler: Handler | None = None
         self._starting = asyncio.Lock()
+        self._contexts: dict[str, str] = {}
+        """The name of each session's context, by slot."""
         if crawler.settings["LOG_LEVEL"] != "DEBUG":
             # Its lines are about machinery, and its warnings carry whole tracebacks of failures
             # that are told in one line here.
@@ -146,6 +149,7 @@ class CrawlBrowser:
     async def _load(self, handler: Handler, request: Request) -> Response:
         """One attempt; a page that is not handed to the caller is closed on every way out."""
         session = self._session(request)
+        await self._leave_old_context(handler, session)
         pages: list[Page] = []
 
         async def prepare(page: Page, _request: Request) -> None:
@@ -177,12 +181,27 @@ class CrawlBrowser:
     def _page_seconds(self) -> float:
         return self.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
 
+    def context_name(self, request: Request) -> str:
+        """The name of the context in which *request* is sent now."""
+        return context_name(self._session(request))
+
+    async def _leave_old_context(self, handler: Handler, session: Session) -> None:
+        """Close the context that the session had with another proxy."""
+        name = context_name(session)
+        old = handler.context_wrappers.get(self._contexts.get(session.slot, name))
+        self._contexts[session.slot] = name
+        if old is not None and old is not handler.context_wrappers.get(name):
+            with suppress(Error, asyncio.TimeoutError):
+                await asyncio.wait_for(old.context.close(), CLOSING_SECONDS)
+
     def _session(self, request: Request) -> Session:
-        """The session of a request, with the user agent that its requests have."""
+        """The session of a request, with the user agent and the proxy that its requests have."""
         spider: Any = self.crawler.spider
         session: Session = spider.sessions.sessions[request.meta["session"]]
         agent = session.user_agent or spider.default_user_agent
-        return replace(session, cookies=[], user_agent=agent)
+        proxies = self.crawler.get_downloader_middleware(ProxyMiddleware)
+        proxy = proxies.browser_proxy(session.account) if proxies else session.proxy
+        return replace(session, cookies=[], user_agent=agent, proxy=proxy)
 
     def _context_options(self, session: Session) -> dict[str, Any]:
         return context_options(session, sandbox_url=self.crawler.settings.get("SANDBOX_URL"))
@@ -267,5 +286,6 @@ def is_gone(error: Exception) -> bool:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of Playwright's report; the rest is a protocol."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
+    """What Playwright says, without the address (it may hold tokens) and the call log."""
+    line = str(error).strip().partition("\n")[0].partition(" at http")[0]
+    return line or type(error).__name__

@@ -125,7 +125,7 @@ class PageFetcher:
             await self._leave(request, seat)
 
     async def _seat(self, request: Request) -> Seat:
-        key = seat_key(request)
+        key = self._key(request)
         if key not in self._seats:
             self._seats[key] = asyncio.ensure_future(self._sit_down(request))
         task = self._seats[key]
@@ -135,6 +135,10 @@ class PageFetcher:
             if task.done() and self._seats.get(key) is task:
                 del self._seats[key]
             raise
+
+    def _key(self, request: Request) -> tuple[str, str]:
+        """Which page sends *request*: that of its session's context at that address."""
+        return self._browser.context_name(request), request.meta["page_fetch"]
 
     async def _sit_down(self, request: Request) -> Seat:
         meta = {
@@ -152,7 +156,7 @@ class PageFetcher:
 
     async def _leave(self, request: Request, seat: Seat) -> None:
         """Give up a page that went away or went on to another address."""
-        key = seat_key(request)
+        key = self._key(request)
         task = self._seats.get(key)
         if task is None or not task.done() or task.exception() or task.result() is not seat:
             return  # another request has noticed it first
@@ -185,11 +189,6 @@ class PageFetcher:
         if time.monotonic() - seat.kept_at > KEEP_COOKIES_SECONDS:
             seat.kept_at = time.monotonic()
             await self._browser.keep_cookies(seat.page.context, seat.slot)
-
-
-def seat_key(request: Request) -> tuple[str, str]:
-    """Which page sends *request*: that of its session at that address."""
-    return request.meta["cookiejar"], request.meta["page_fetch"]
 
 
 def as_fetched(request: Request, seconds: float) -> dict[str, Any]:
