@@ -6,7 +6,7 @@ import json
 import pytest
 
 from mediacrawler.items import Media
-from mediacrawler.media import INDEX_FILE, MediaFolder, file_type, fill, source_key
+from mediacrawler.media import INDEX_FILE, MediaFolder, file_type, fill, source_key, together
 
 JPEG = b"\xff\xd8\xff\xe0" + b"picture " * 40
 URL = "https://sns-video-bd.xhscdn.com/stream/110/259/01e.mp4?sign=0a1b&t=68f4e9bf"
@@ -188,3 +188,69 @@ def test_the_data_folder_can_be_moved(tmp_path):
     collected(tmp_path / "before")
     (tmp_path / "before").rename(tmp_path / "after")
     assert next_run(tmp_path / "after").whole(1, URL) is not None
+
+
+# --- A video and its sound ----------------------------------------------------------------------
+
+SOUND = URL.replace("01e.mp4", "01e.m4s")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "groups"),
+    [
+        ("", []),
+        ("video", [[1]]),
+        ("video soundtrack", [[1, 2]]),
+        ("video audio", [[1], [2]]),  # music, a voice message: a file of its own
+        (
+            "cover video soundtrack video soundtrack subtitle",
+            [[1], [2, 3], [4, 5], [6]],
+        ),
+        ("video soundtrack soundtrack", [[1, 2], [3]]),
+        ("video image soundtrack", [[1], [2], [3]]),
+        ("soundtrack video", [[1], [2]]),
+    ],
+)
+def test_a_sound_belongs_to_the_video_right_before_it_if_it_is_said_to(kinds, groups):
+    media = [
+        Media("audio", soundtrack=True) if kind == "soundtrack" else Media(kind)
+        for kind in kinds.split()
+    ]
+    assert together(media) == groups
+
+
+def joined(root, *, extension="mp4"):
+    """A folder in which video 1 and its sound 2 have become one file."""
+    folder, _ = collected(root, position=1, content=JPEG, extension=extension)
+    collected(root, position=2, url=SOUND, content=JPEG, extension="m4a")
+    folder = next_run(root)
+    folder.unjoined(1).write_bytes(JPEG * 3)
+    folder.join(1, 2, folder.place(1, folder.unjoined(1), "mp4"))
+    return folder
+
+
+@pytest.mark.parametrize("extension", ["mp4", "webm"])
+def test_a_video_and_its_sound_become_one_file_that_both_positions_know(tmp_path, extension):
+    folder = joined(tmp_path, extension=extension)
+    assert sorted(path.name for path in folder.path.iterdir()) == ["1.mp4", INDEX_FILE]
+    video, sound = (next_run(tmp_path).whole(n, url) for n, url in ((1, URL), (2, SOUND)))
+    assert video["path"] == sound["path"] == "xhs/media/p/1.mp4"
+    assert video["size"] == sound["size"] == len(JPEG) * 3
+    assert video["sha256"] == sound["sha256"] == hashlib.sha256(JPEG * 3).hexdigest()
+    assert next_run(tmp_path).whole(2, URL) is None  # each keeps its own source
+
+
+def test_a_sound_is_not_there_any_more_once_its_video_is_replaced(tmp_path):
+    joined(tmp_path)
+    folder = next_run(tmp_path)
+    folder.part_again(1, 2)
+    assert folder.whole(2, SOUND) is None
+    collected(tmp_path, position=2, url=SOUND, extension="m4a")
+    folder = next_run(tmp_path)
+    folder.part_again(1, 2)  # a file of its own stays known
+    assert folder.whole(2, SOUND)["path"] == "xhs/media/p/2.m4a"
+
+
+def test_nothing_parts_where_nothing_is(tmp_path):
+    next_run(tmp_path).part_again(1, 2)
+    assert not (tmp_path / "xhs").exists()

@@ -42,6 +42,7 @@ GAP = Gap("p1", None, "c1", "HTTP 500")
         (ledger(good(skipped=Counter(not_found=3))), {}, FINISHED, "complete", ""),
         (ledger(good(duplicates=5), seed(value="无")), {}, FINISHED, "complete", ""),
         (ledger(good()), {"downloaded": 3, "present": 2, "bytes": 9}, FINISHED, "complete", ""),
+        (ledger(good()), {"present": 1, "merged": 1}, FINISHED, "complete", ""),
         (ledger(creators=1), {}, FINISHED, "complete", ""),
         # nothing is there, honestly
         (ledger(seed()), {}, FINISHED, "empty", "nothing of what"),
@@ -65,6 +66,7 @@ GAP = Gap("p1", None, "c1", "HTTP 500")
         (ledger(good()), {"failed": 1}, FINISHED, "partial", "1 files are missing"),
         (ledger(good()), {"gone": 1, "missing": 2}, FINISHED, "partial", "3 files are missing"),
         (ledger(good()), {"interrupted": 1}, FINISHED, "partial", "1 files are missing"),
+        (ledger(good()), {"mux_failed": 2}, FINISHED, "partial", "2 videos are apart"),
         (ledger(good(), not_understood=["?"]), {}, FINISHED, "partial", "1 inputs were not"),
         (ledger(good()), {}, Ending("finished", unhandled_errors=2), "partial", "2 records"),
         (ledger(good()), {}, Ending("shutdown"), "partial", "stopped early (shutdown)"),
