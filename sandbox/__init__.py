@@ -8,6 +8,7 @@ a platform is checked by the other. One module (or package) a platform, found by
   :class:`~sandbox.core.Reply`, :class:`~sandbox.core.Options`: the contract, in plain data;
 * :mod:`sandbox.server` -- HTTP and TLS, dispatch by Host header, latency, control endpoints;
 * :mod:`sandbox.faults`, :mod:`sandbox.counters` -- misbehaviour on demand, and what was seen;
+* :mod:`sandbox.logins` -- accounts, their sessions, QR codes and the phone that confirms them;
 * :mod:`sandbox.worlds`, :mod:`sandbox.texts` -- seeded dice, reversible ids, invented texts;
 * :mod:`sandbox.media` -- real pictures and videos of any size, computed from an id;
 * :mod:`sandbox.testing` -- :class:`~sandbox.testing.RunningSandbox` for tests.
@@ -19,7 +20,7 @@ plain data and answers with plain data, synchronously: latency, faults, counters
 throttling are the server's business. Derive every record from ``(seed, id)`` so that the same
 seed is the same world, also after a restart. A whole platform::
 
-    from sandbox.core import Call, Platform, Reply, json_reply
+    from sandbox.core import Call, Platform, Reply, Visitor, json_reply
     from sandbox.media import Picture
     from sandbox.worlds import Dice
 
@@ -39,6 +40,10 @@ seed is the same world, also after a restart. A whole platform::
                 return json_reply({"code": -1}, status=406)
             dice = Dice(self.options.seed, "post", call.params.get("id", ""))
             return json_reply({"code": 0, "likes": dice.between(0, 999)})
+
+        def who(self, call: Call) -> Visitor | None:    # counters and faults by account
+            session = call.cookies.get("session")
+            return Visitor(session, "member", session) if session else None
 
         def cookies(self, kind: str) -> dict[str, str]:
             return {"session": "member-1"} if kind == "member" else {}

@@ -39,6 +39,8 @@ class Accounts:
         self._names: dict[str, str] = {}
         self.kinds: dict[str, str] = {}
         """What a session (by value) was made by an action or by a later login: ``expired``, ..."""
+        self.ended: set[str] = set()
+        """Accounts whose expired session cannot be renewed silently any more."""
         for account in ("member", *(f"member-{n}" for n in range(_KNOWN_AHEAD + 1))):
             self._names[make(account, 0)] = account
 
@@ -53,6 +55,7 @@ class Accounts:
         if self._one_session:
             self.kinds[self.current(account)] = "expired"
         self._newest[account] = self._newest.get(account, 0) + 1
+        self.ended.discard(account)
         return self.current(account)
 
     def name_of(self, value: str) -> str:
@@ -78,15 +81,19 @@ class Accounts:
         }
 
     def _become(self, arguments: Mapping[str, Any], kind: str | None) -> Json:
-        """``{"session": "member-2"}`` (or the value of its cookie)."""
+        """``{"session": "member-2"}`` (or the value of its cookie); with ``for_good`` an expired
+        session cannot be renewed either."""
         wanted = arguments.get("session")
         if not isinstance(wanted, str) or not wanted:
             raise ControlError('say which: {"session": "member-2"}, or the value of its cookie')
         value = wanted
         if wanted not in self._names and ACCOUNT.fullmatch(wanted):
             value = self.current(wanted)
+        if arguments.get("for_good"):
+            self.ended.add(self.name_of(value))
         if kind is None:
             self.kinds.pop(value, None)
+            self.ended.discard(self.name_of(value))
         else:
             self.kinds[value] = kind
         return {"session": self.name_of(value), "kind": kind or "restored"}

@@ -197,7 +197,7 @@ class Logins:
             return self._onward(session, url)
         if call.path == "/sso/login.php":
             account = self._keepers.get(call.cookies.get("ALC", ""))
-            if account is None:
+            if account is None or account in self.accounts.ended:
                 return redirect(sign_in(url))
             session = self.accounts.open(account)
             query = urlencode({"alt": self._ticket(session, "ALT"), "url": url})

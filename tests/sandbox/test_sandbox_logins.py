@@ -16,10 +16,11 @@ import pytest
 import segno
 from xhs_client import EDITH, V1, V2, WWW, Client
 
-from sandbox.core import ControlError, Options
+from mediacrawler.signing import zhihu as zhihu_signing
+from sandbox.core import ControlError, Options, parse_cookies
 from sandbox.faults import Faults
 from sandbox.logins import Accounts, QrDesk
-from sandbox.testing import RunningSandbox
+from sandbox.testing import ROOT, RunningSandbox
 
 Json = dict[str, Any]
 AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36"
@@ -449,3 +450,382 @@ def test_xhs_captcha_and_login_walls_are_pages_that_lead_out(sandbox: RunningSan
     assert status == 302
     assert "请通过验证" in page(sandbox, f"{where.path}?{where.query}")
     assert '<script src="/__site__/page.js">' in page(sandbox, "/login")
+
+
+# -- Bilibili -------------------------------------------------------------------------------------
+
+Cookies = dict[str, str]
+
+
+def ask(
+    sandbox: RunningSandbox,
+    host: str,
+    target: str,
+    cookies: Cookies | None = None,
+    *,
+    method: str = "GET",
+    **headers: str,
+) -> tuple[int, Any, Any]:
+    """Status, headers and the decoded body (text if it is no JSON) of one plain request."""
+    line = "; ".join(f"{name}={value}" for name, value in (cookies or {}).items())
+    sent = {"user-agent": AGENT, "cookie": line}
+    sent.update({name.replace("_", "-"): value for name, value in headers.items()})
+    body = b"{}" if method == "POST" else None
+    status, answer, data = sandbox.request(host, target, method=method, headers=sent, body=body)
+    try:
+        return status, answer, json.loads(data)
+    except ValueError:
+        return status, answer, data.decode("utf-8", "replace")
+
+
+def handed_out(sandbox: RunningSandbox, platform: str, kind: str) -> Cookies:
+    return parse_cookies(sandbox.cookies(kind, platform=platform))
+
+
+PASSPORT = "passport.bilibili.com"
+QR = "/x/passport-login/web/qrcode"
+NAV = ("api.bilibili.com", "/x/web-interface/nav")
+
+
+def bilibili_poll(sandbox: RunningSandbox, key: str) -> tuple[int, Any, Any]:
+    _, headers, body = ask(sandbox, PASSPORT, f"{QR}/poll?qrcode_key={key}&source=main-fe-header")
+    assert body["code"] == 0  # the state is inside
+    return body["data"]["code"], headers, body["data"]
+
+
+def bilibili_login(sandbox: RunningSandbox, account: str) -> Cookies:
+    key = ask(sandbox, PASSPORT, f"{QR}/generate?source=main-fe-header")[2]["data"]["qrcode_key"]
+    sandbox.action("bilibili", "confirm", id=key, account=account)
+    return set_cookies(bilibili_poll(sandbox, key)[1])
+
+
+def test_bilibili_code_and_its_states(sandbox: RunningSandbox) -> None:
+    data = ask(sandbox, PASSPORT, f"{QR}/generate?source=main-fe-header")[2]["data"]
+    key = data["qrcode_key"]
+    assert len(key) == 32
+    assert key in data["url"]
+    states = [bilibili_poll(sandbox, key)[0]]
+    for action in ("scan", "confirm"):
+        sandbox.action("bilibili", action, url=data["url"])
+        states.append(bilibili_poll(sandbox, key)[0])
+    assert states == [86101, 86090, 0]
+    _, headers, done = bilibili_poll(sandbox, key)
+    brought = set_cookies(headers)
+    assert set(brought) == {"SESSDATA", "bili_jct", "DedeUserID", "DedeUserID__ckMd5", "sid"}
+    assert "%2C" in brought["SESSDATA"]
+    assert done["refresh_token"]
+    assert brought["SESSDATA"] in done["url"]
+
+
+@pytest.mark.parametrize("action", ["expire-qr", "refuse"])
+def test_bilibili_code_that_is_over(sandbox: RunningSandbox, action: str) -> None:
+    key = ask(sandbox, PASSPORT, f"{QR}/generate")[2]["data"]["qrcode_key"]
+    sandbox.action("bilibili", action)
+    state, headers, _ = bilibili_poll(sandbox, key)
+    assert state == 86038
+    assert not set_cookies(headers)
+    assert bilibili_poll(sandbox, "0" * 32)[0] == 86038
+
+
+def test_bilibili_accounts_are_different_people_and_stay_themselves(
+    sandbox: RunningSandbox,
+) -> None:
+    logins = [bilibili_login(sandbox, name) for name in ("member-1", "member-2", "member-1")]
+    people = [ask(sandbox, *NAV, cookies)[2]["data"] for cookies in logins]
+    assert all(person["isLogin"] for person in people)
+    assert people[0]["mid"] == people[2]["mid"] != people[1]["mid"]
+    assert [str(person["mid"]) for person in people] == [c["DedeUserID"] for c in logins]
+    assert logins[0]["SESSDATA"] != logins[2]["SESSDATA"]
+    assert handed_out(sandbox, "bilibili", "member-1")["SESSDATA"] == logins[2]["SESSDATA"]
+    buvids = {handed_out(sandbox, "bilibili", f"member-{n}")["buvid3"] for n in (1, 2)}
+    assert len(buvids) == 2
+
+
+def test_bilibili_sessions_end_and_are_flagged_alone(sandbox: RunningSandbox) -> None:
+    cookies = [handed_out(sandbox, "bilibili", f"member-{n}") for n in (11, 12, 13)]
+    sandbox.action("bilibili", "expire-session", session="member-11")
+    sandbox.action("bilibili", "flag-session", session="member-12")
+    assert [ask(sandbox, *NAV, one)[2]["code"] for one in cookies] == [-101, 0, 0]
+    spi = ("api.bilibili.com", "/x/frontend/finger/spi")
+    assert [ask(sandbox, *spi, one)[2]["code"] for one in cookies] == [0, -352, 0]
+    sandbox.fault("-799", session="member-13")
+    assert [ask(sandbox, *spi, one)[2]["code"] for one in cookies] == [0, -352, -799]
+
+
+def test_bilibili_pages_of_the_site_may_read_the_api(sandbox: RunningSandbox) -> None:
+    for origin, allowed in (
+        ("https://www.bilibili.com", True),
+        ("https://space.bilibili.com", True),
+        ("https://bilibili.com.example", False),
+    ):
+        _, headers, _ = ask(sandbox, *NAV, origin=origin)
+        assert headers["Access-Control-Allow-Origin"] == (origin if allowed else None)
+
+
+def test_bilibili_says_when_a_refresh_is_due(sandbox: RunningSandbox) -> None:
+    info = "/x/passport-login/web/cookie/info?csrf=x"
+    cookies = handed_out(sandbox, "bilibili", "member-14")
+    assert ask(sandbox, PASSPORT, info)[2]["code"] == -101
+    assert ask(sandbox, PASSPORT, info, cookies)[2]["data"]["refresh"] is False
+    sandbox.action("bilibili", "want-refresh", session="member-14")
+    assert ask(sandbox, PASSPORT, info, cookies)[2]["data"]["refresh"] is True
+
+
+def test_bilibili_login_pages(sandbox: RunningSandbox) -> None:
+    assert "go-login-btn" in ask(sandbox, "www.bilibili.com", "/")[2]
+    member = handed_out(sandbox, "bilibili", "member-1")
+    assert "go-login-btn" not in ask(sandbox, "www.bilibili.com", "/", member)[2]
+    assert "login-scan-box" in ask(sandbox, PASSPORT, "/login")[2]
+
+
+# -- Weibo ----------------------------------------------------------------------------------------
+
+SSO = "passport.weibo.com"
+
+
+class Jar:
+    """A browser's cookies for Weibo's domains, following redirects."""
+
+    def __init__(self, sandbox: RunningSandbox) -> None:
+        self.sandbox = sandbox
+        self.cookies: dict[str, Cookies] = {}
+
+    def sent_to(self, host: str) -> Cookies:
+        found: Cookies = {}
+        for domain, cookies in self.cookies.items():
+            if f".{host}".endswith(f".{domain.lstrip('.')}"):
+                found.update(cookies)
+        return found
+
+    def get(self, url: str, **headers: str) -> tuple[int, Any, Any]:
+        for _ in range(8):
+            parts = urlsplit(url)
+            host = parts.hostname or ""
+            target = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
+            status, answer, body = ask(self.sandbox, host, target, self.sent_to(host), **headers)
+            for line in answer.get_all("Set-Cookie") or []:
+                name, value = line.partition(";")[0].split("=", 1)
+                domain = re.search(r"Domain=([^;]+)", line)
+                self.cookies.setdefault(domain[1] if domain else host, {})[name] = value
+            if status not in (301, 302):
+                return status, url, body
+            url = answer["Location"]
+        raise AssertionError("too many redirects")
+
+    def code(self) -> Json:
+        self.get(f"https://{SSO}/sso/signin?entry=miniblog&source=miniblog")
+        token = self.cookies[SSO]["X-CSRF-TOKEN"]
+        image = f"https://{SSO}/sso/v2/qrcode/image?entry=miniblog&size=180"
+        data: Json = self.get(image, x_csrf_token=token)[2]["data"]
+        return data
+
+    def check(self, qrid: str) -> Json:
+        home = quote("https://weibo.com/", safe="")
+        query = f"entry=miniblog&source=miniblog&url={home}&qrid={qrid}&disp=popup&rid=x"
+        answer: Json = self.get(f"https://{SSO}/sso/v2/qrcode/check?{query}")[2]
+        return answer
+
+    def log_in(self, account: str) -> None:
+        code = self.code()
+        self.sandbox.action("weibo", "confirm", id=code["qrid"], account=account)
+        self.get(self.check(code["qrid"])["data"]["url"])
+
+    def who(self) -> tuple[str, str]:
+        """The uid on the desktop and on the mobile site, ``""`` where nobody is logged in."""
+        xhr = {"x_requested_with": "XMLHttpRequest", "referer": "https://weibo.com/"}
+        desktop = self.get("https://weibo.com/ajax/config/get_config", **xhr)[2]["data"]["uid"]
+        mobile = self.get("https://m.weibo.cn/api/config", **xhr)[2]["data"].get("uid", "")
+        return desktop, mobile
+
+
+def test_weibo_login_reaches_both_domains(sandbox: RunningSandbox) -> None:
+    jar = Jar(sandbox)
+    code = jar.code()
+    states = [jar.check(code["qrid"])["retcode"]]
+    sandbox.action("weibo", "scan")
+    states.append(jar.check(code["qrid"])["retcode"])
+    sandbox.action("weibo", "confirm", account="member-2")
+    done = jar.check(code["qrid"])
+    states += [done["retcode"], jar.check(code["qrid"])["retcode"]]
+    assert states == [50114001, 50114002, 20000000, 50114004]
+    assert jar.who() == ("", "")
+    _, where, _ = jar.get(done["data"]["url"])
+    assert where == "https://weibo.com/"
+    for domain in (".weibo.com", ".weibo.cn"):
+        assert set(jar.cookies[domain]) == {"SUB", "SUBP", "SCF", "ALF", "SSOLoginState"}
+    desktop, mobile = jar.who()
+    assert desktop
+    assert desktop == mobile
+    assert jar.get(done["data"]["url"])[2]["retcode"] == 6102  # the link works once
+
+
+@pytest.mark.parametrize(("action", "retcode"), [("expire-qr", 50114003), ("refuse", 50114015)])
+def test_weibo_code_that_is_over(sandbox: RunningSandbox, action: str, retcode: int) -> None:
+    jar = Jar(sandbox)
+    code = jar.code()
+    sandbox.action("weibo", action)
+    answer = jar.check(code["qrid"])
+    assert (answer["retcode"], answer["data"]) == (retcode, None)
+
+
+def test_weibo_code_needs_the_token_of_the_page(sandbox: RunningSandbox) -> None:
+    image = "/sso/v2/qrcode/image?entry=miniblog&size=180"
+    assert ask(sandbox, SSO, image)[0] == 403
+    assert ask(sandbox, SSO, image, {"X-CSRF-TOKEN": "a"}, x_csrf_token="b")[0] == 403
+
+
+def test_weibo_picture_is_a_qr_code_of_what_its_address_says(sandbox: RunningSandbox) -> None:
+    parts = urlsplit(Jar(sandbox).code()["image"])
+    assert parts.hostname == "v2.qr.weibo.cn"
+    said = sandbox.action("weibo", "qr-codes")[-1]["url"]
+    _, headers, body = sandbox.request(str(parts.hostname), f"{parts.path}?{parts.query}")
+    assert headers["Content-Type"] == "image/png"
+    assert "data:image/png;base64," + base64.b64encode(body).decode() == picture_of(said)
+
+
+def test_weibo_home_page_renews_an_expired_login(sandbox: RunningSandbox) -> None:
+    jar = Jar(sandbox)
+    jar.log_in("member-5")
+    person = jar.who()
+    for home in ("https://weibo.com/", "https://m.weibo.cn/"):
+        sandbox.action("weibo", "expire-session", session="member-5")
+        assert jar.who() == ("", "")
+        assert jar.get(home)[1] == home
+        assert jar.who() == person
+    sandbox.action("weibo", "expire-session", session="member-5", for_good=True)
+    assert "/sso/signin" in jar.get("https://weibo.com/")[1]
+    assert jar.who() == ("", "")
+    jar.log_in("member-5")
+    assert jar.who() == person
+
+
+def test_weibo_login_elsewhere_ends_nothing_and_people_differ(sandbox: RunningSandbox) -> None:
+    jars = [Jar(sandbox) for _ in range(3)]
+    for jar, account in zip(jars, ("member-6", "member-6", "member-7"), strict=True):
+        jar.log_in(account)
+    people = [jar.who()[0] for jar in jars]
+    assert people[0] == people[1] != people[2]
+    assert "" not in people
+    assert handed_out(sandbox, "weibo", "member+6") == handed_out(sandbox, "weibo", "member-6")
+
+
+def test_weibo_flagged_account_meets_a_captcha_alone(sandbox: RunningSandbox) -> None:
+    flagged, other = (handed_out(sandbox, "weibo", f"member-{n}") for n in (8, 9))
+    sandbox.action("weibo", "flag-session", session="member-8")
+    config = ("m.weibo.cn", "/api/config")
+    xhr = {"x_requested_with": "XMLHttpRequest"}
+    assert "captcha" in ask(sandbox, *config, flagged, **xhr)[2]["url"]
+    assert ask(sandbox, *config, other, **xhr)[2]["data"]["login"] is True
+    assert sandbox.stats()["sessions"]["weibo/member-8"]["as"] == {"flagged": 1}
+
+
+# -- Zhihu ----------------------------------------------------------------------------------------
+
+ZHIHU = "www.zhihu.com"
+CODES = "/api/v3/account/api/login/qrcode"
+
+
+def zhihu_me(sandbox: RunningSandbox, cookies: Cookies) -> tuple[int, Any]:
+    target = "/api/v4/me?include=email%2Cis_active%2Cis_bind_phone"
+    signed = zhihu_signing.headers(target, cookies.get("d_c0"), b"", first_byte=3)
+    headers = {name.replace("-", "_"): value for name, value in signed.items()}
+    status, _, body = ask(sandbox, ZHIHU, target, cookies, **headers)
+    return status, body.get("id") or body["error"]["code"]
+
+
+def zhihu_code(sandbox: RunningSandbox) -> Json:
+    data: Json = ask(sandbox, ZHIHU, CODES, method="POST")[2]
+    return data
+
+
+def scan_info(sandbox: RunningSandbox, token: str) -> tuple[Any, Json]:
+    _, headers, body = ask(sandbox, ZHIHU, f"{CODES}/{token}/scan_info")
+    return headers, body
+
+
+def test_zhihu_code_and_its_states(sandbox: RunningSandbox) -> None:
+    device = set_cookies(ask(sandbox, ZHIHU, "/udid", method="POST")[1])
+    code = zhihu_code(sandbox)
+    assert code["token"] in code["link"]
+    assert code["expires_at"] == 300
+    states = [scan_info(sandbox, code["token"])[1]]
+    sandbox.action("zhihu", "scan", url=code["link"])
+    states.append(scan_info(sandbox, code["token"])[1])
+    assert states == [{"status": 0}, {"status": 1}]
+    sandbox.action("zhihu", "confirm", account="member-3")
+    headers, done = scan_info(sandbox, code["token"])
+    brought = set_cookies(headers)
+    assert done["login_status"] == "CONFIRMED"
+    assert done["cookie"]["z_c0"] == brought["z_c0"]
+    assert zhihu_me(sandbox, {**device, **brought}) == (200, done["user_id"])
+
+
+@pytest.mark.parametrize("action", ["expire-qr", "refuse"])
+def test_zhihu_code_that_is_over(sandbox: RunningSandbox, action: str) -> None:
+    code = zhihu_code(sandbox)
+    sandbox.action("zhihu", action)
+    headers, body = scan_info(sandbox, code["token"])
+    assert body == {"status": 2}
+    assert not set_cookies(headers)
+
+
+def test_zhihu_member_cannot_ask_for_a_code(sandbox: RunningSandbox) -> None:
+    cookies = handed_out(sandbox, "zhihu", "member-1")
+    status, _, body = ask(sandbox, ZHIHU, CODES, cookies, method="POST")
+    assert (status, body["error"]["name"]) == (403, "PERMISSION_ERROR")
+
+
+def test_zhihu_sessions_end_and_are_flagged_alone(sandbox: RunningSandbox) -> None:
+    cookies = [handed_out(sandbox, "zhihu", f"member-{n}") for n in (11, 12, 13)]
+    sandbox.action("zhihu", "expire-session", session="member-11")
+    sandbox.action("zhihu", "flag-session", session="member-12")
+    told = [zhihu_me(sandbox, one) for one in cookies]
+    assert told[:2] == [(401, 101), (403, 40352)]
+    assert told[2][0] == 200
+    # A person who passes the check makes the account good again.
+    ask(sandbox, ZHIHU, "/__site__/verified", cookies[1], method="POST")
+    assert zhihu_me(sandbox, cookies[1])[0] == 200
+
+
+def test_zhihu_challenge_can_ask_for_a_new_proof(sandbox: RunningSandbox) -> None:
+    old = handed_out(sandbox, "zhihu", "member-20")
+    assert ask(sandbox, ZHIHU, "/search?q=x", old)[0] == 200
+    sandbox.action("zhihu", "rotate-challenge")
+    status, _, html = ask(sandbox, ZHIHU, "/search?q=x", old)
+    assert status == 403
+    assert "zh-zse-ck" in html
+    new = handed_out(sandbox, "zhihu", "member-20")
+    assert ask(sandbox, ZHIHU, "/search?q=x", new)[0] == 200
+    sandbox.fault("challenge", args={"solvable": True})
+    assert [ask(sandbox, ZHIHU, "/search?q=x", one)[0] for one in (old, new)] == [403, 200]
+    assert sandbox.stats()["faults"] == {"challenge": 1}
+
+
+def test_zhihu_sign_in_page_has_a_canvas_and_a_device(sandbox: RunningSandbox) -> None:
+    _, headers, html = ask(sandbox, ZHIHU, "/signin?next=%2F")
+    assert 'canvas class="Qrcode-qrcode"' in html
+    assert "d_c0" in set_cookies(headers)
+    member = handed_out(sandbox, "zhihu", "member-1")
+    assert "Qrcode" not in ask(sandbox, ZHIHU, "/signin?next=%2F", member)[2]
+
+
+# -- all of them ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("platform", ["xhs", "bilibili", "weibo", "zhihu"])
+def test_the_docs_name_every_action(sandbox: RunningSandbox, platform: str) -> None:
+    docs = (ROOT / "docs" / "sandbox.md").read_text("utf-8")
+    actions = set(sandbox.control("")["platforms"][platform]["actions"])
+    assert {"scan", "confirm", "refuse", "expire-qr", "expire-session"} <= actions
+    assert {action for action in actions if f"`{action}`" not in docs} == set()
+
+
+@pytest.mark.parametrize("platform", ["xhs", "bilibili", "weibo", "zhihu"])
+def test_control_refuses_what_makes_no_sense(sandbox: RunningSandbox, platform: str) -> None:
+    for action, arguments, status in (
+        ("confirm", {"account": "guest"}, "400"),
+        ("scan", {"id": "nothing"}, "404"),
+        ("expire-session", {}, "400"),
+    ):
+        with pytest.raises(ValueError, match=status):
+            sandbox.action(platform, action, **arguments)
