@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -80,6 +80,7 @@ LOOPBACK = "127.0.0.1"
 LOOPBACK_HOSTS = ("localhost", LOOPBACK, "::1")
 # The first rule takes away Chromium's own idea of loopback, the others then hold in any case.
 NEVER_PROXIED = "<-loopback>,localhost,127.0.0.1,[::1]"
+ATTACH_TIMEOUT = 10_000.0  # milliseconds for a running browser to answer
 PROXY_SCHEMES = ("http", "https", "socks5")
 
 
@@ -262,6 +263,47 @@ async def running_chromium(options: dict[str, Any]) -> AsyncIterator[Browser]:
             yield browser
         finally:
             await browser.close()
+
+
+@asynccontextmanager
+async def attached_chromium(cdp_url: str) -> AsyncIterator[Browser]:
+    """A browser that runs already; it is let go on every way out, and never closed.
+
+    :param cdp_url: its debugging port on loopback.
+    :raises UsageProblem: nothing answers there.
+    """
+    from playwright.async_api import Error, async_playwright
+
+    starting = async_playwright()
+    with _loopback_unproxied():
+        playwright = await starting.start()
+    try:
+        try:
+            browser = await playwright.chromium.connect_over_cdp(cdp_url, timeout=ATTACH_TIMEOUT)
+        except Error:
+            raise UsageProblem(
+                "no browser answers at the address of --cdp: start Chrome with "
+                "--remote-debugging-port=9222 and a --user-data-dir of your own"
+            ) from None
+        yield browser
+    finally:
+        await playwright.stop()  # ends the connection; Browser.close() could end the browser
+
+
+@contextmanager
+def _loopback_unproxied() -> Iterator[None]:
+    """Programs started within do not ask for this machine through a proxy of the environment."""
+    before = {name: os.environ.get(name) for name in ("NO_PROXY", "no_proxy")}
+    for name, value in before.items():
+        os.environ[name] = ",".join(filter(None, [value, *LOOPBACK_HOSTS]))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def start_problem(error: str, executable: str) -> str:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from mediacrawler.browser import (
+    attached_chromium,
     context_options,
     has_display,
     launch_options,
@@ -56,7 +57,6 @@ PICTURE_AFTER = 4.0  # seconds for the page to say what its code says; then the 
 NO_CODE_AFTER = 30.0  # seconds without any code until the page is given up
 RENEW_AGAIN = 5.0  # seconds for a new code to come before renewing is tried in another way
 PAGE_TIMEOUT = 30_000.0  # milliseconds for a page to open
-ATTACH_TIMEOUT = 10_000.0  # milliseconds for a running browser to answer
 
 FETCH = """async ([url, headers]) => {
   const answer = await fetch(url, {
@@ -554,31 +554,24 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 async def _attached_login(login: LoginPage, account: str, cdp_url: str) -> Session:
-    from playwright.async_api import Error, async_playwright
+    from playwright.async_api import Error
 
-    # Ending Playwright ends the connection; Browser.close() is never called.
-    async with async_playwright() as playwright:
+    async with attached_chromium(cdp_url) as browser:
+        context = browser.contexts[0]  # that of the user's own windows
         try:
-            browser = await playwright.chromium.connect_over_cdp(cdp_url, timeout=ATTACH_TIMEOUT)
-        except Error:
-            raise UsageProblem(
-                "no browser answers at the address of --cdp: start Chrome with "
-                "--remote-debugging-port=9222 and a --user-data-dir of your own"
-            ) from None
-        context = browser.contexts[0]
-        page = await context.new_page()
-        try:
-            if not await _is_member(login, page):
-                raise LoginFailed(
-                    "login_required",
-                    f"nobody is logged in to {login.platform} in that browser: log in there first",
-                )
-            return await _session(login, account, context, page)
+            page = await context.new_page()
+            try:
+                if not await _is_member(login, page):
+                    raise LoginFailed(
+                        "login_required",
+                        f"nobody is logged in to {login.platform} in that browser: log in there",
+                    )
+                return await _session(login, account, context, page)
+            finally:
+                with suppress(Error):
+                    await page.close()
         except Error as error:
             raise _browser_trouble(error, login) from None
-        finally:
-            with suppress(Error):
-                await page.close()
 
 
 async def _is_member(login: LoginPage, page: Page) -> bool:

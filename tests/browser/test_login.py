@@ -29,7 +29,7 @@ from mediacrawler.sessions.browser_login import (
 from sandbox.testing import RunningSandbox
 from tests.test_qr import undrawn
 
-LOGIN_COOKIES = {"xhs": "web_session", "bilibili": "SESSDATA", "weibo": "SUB"}
+LOGIN_COOKIES = {"xhs": "web_session", "bilibili": "SESSDATA", "weibo": "SUB", "zhihu": "z_c0"}
 
 
 @dataclass
@@ -406,6 +406,23 @@ def test_the_session_of_a_running_chrome_is_taken_and_chrome_stays_open(
     assert "Chrome" in (session.user_agent or "")
     assert chrome.process.poll() is None
     assert chrome.tabs() == tabs
+
+
+def test_a_browser_on_this_machine_is_never_asked_for_through_a_proxy(
+    chrome: RunningChrome,
+    settings: Settings,
+    tls_sandbox: RunningSandbox,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chrome.visit_as(tls_sandbox.cookies("member-3"), ".xiaohongshu.com")
+    for name in ("http_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "intranet.example")
+
+    session = login_from_browser("xhs", settings=settings, account="mine", cdp_url=chrome.url)
+
+    assert session.state == "ok"
+    assert os.environ["NO_PROXY"] == "intranet.example"
 
 
 @pytest.mark.parametrize("kind", ["guest", "expired", None])
