@@ -141,3 +141,11 @@ def ffmpeg() -> str:
     if os.environ.get("CI"):
         pytest.fail("ffmpeg is not installed")
     pytest.skip("ffmpeg is not installed")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Quiet runs do not show why something was skipped; this must be seen."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    number = sum("ffmpeg is not installed" in str(report.longrepr) for report in skipped)
+    if number:
+        terminalreporter.write_line(f"{number} tests were NOT run: ffmpeg is not installed")
