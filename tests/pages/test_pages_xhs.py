@@ -370,6 +370,28 @@ def test_who_is_logged_in(body, viewer):
     assert xhs.me(body) == Viewer(*viewer)
 
 
+@pytest.mark.parametrize(
+    ("data", "given"),
+    [
+        ({"mobile_token": "t1", "zone": "86"}, {"mobile_token": "t1"}),
+        (
+            {"user_id": READER, "session": "0400", "secure_session": "X1"},
+            {"web_session": "0400", "web_session_sec": "X1"},
+        ),
+        ({"login_info": {"session": "0400"}, "code_status": 2}, {"web_session": "0400"}),
+        ({"session": ""}, {}),
+        (None, {}),
+    ],
+)
+def test_a_step_of_a_login_hands_out_cookies_or_a_token(data, given):
+    assert xhs.login_step(answer(data)) == given
+
+
+def test_a_wrong_code_is_refused_in_the_platforms_words():
+    with pytest.raises(UnexpectedResponse, match="验证码错误"):
+        xhs.login_step({"code": -1, "success": False, "msg": "验证码错误"})
+
+
 # --- Comments ---
 
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import zlib
 from random import Random
 
 import pytest
@@ -278,3 +279,15 @@ def md5_head(content):
 
 def fingerprint(text):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def test_a_new_device_has_an_id_that_proves_itself():
+    cookies = xhs.new_device(now=NOW, rng=Random(1))
+    a1 = cookies["a1"]
+    assert len(a1) == 52
+    assert int(a1[:11], 16) == int(NOW * 1000)
+    assert a1[41:46] == "50000"
+    assert str(zlib.crc32(a1[:46].encode())).startswith(a1[46:])
+    assert cookies["webId"] == hashlib.md5(a1.encode()).hexdigest()
+    assert cookies != xhs.new_device(now=NOW, rng=Random(2))
+    assert xhs.sign("GET", "/api/x", cookies, params={}, now=NOW, rng=Random(1))["x-s"]
