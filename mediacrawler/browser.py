@@ -171,6 +171,8 @@ def launch_options(
     arguments = list(QUIET)
     if headless:
         arguments.append("--disable-gpu")
+    elif os.environ.get("WAYLAND_DISPLAY") and not os.environ.get("DISPLAY"):
+        arguments.append("--ozone-platform=wayland")  # Chromium looks for X11 only
     if debug_port is not None:
         arguments += [
             f"--remote-debugging-address={LOOPBACK}",
@@ -313,13 +315,16 @@ def start_problem(error: str, executable: str) -> str:
             f"{executable} cannot use its sandbox here: allow unprivileged user namespaces on "
             "this machine, or (in a container) give it Chromium's seccomp profile"
         )
-    if "Missing X server" in error or "cannot open display" in error:
-        return f"{executable} cannot open a window: DISPLAY leads nowhere; unset it for no window"
+    if re.search("Missing X server|open display|connect to Wayland", error):
+        return (
+            f"{executable} cannot open a window: there is no display; unset DISPLAY and "
+            "WAYLAND_DISPLAY to go on without one"
+        )
     missing = re.search(r"error while loading shared libraries: (\S+?):", error)
     if missing:
         return (
             f"{executable} misses the library {missing[1]}: `playwright install-deps chromium` "
             "installs what it needs"
         )
-    first_line = error.strip().partition("\n")[0]
-    return f"{executable} does not start: {first_line}"
+    told = re.findall(r"\[err\] (.+)", error) or error.strip().splitlines() or ["no reason given"]
+    return f"{executable} does not start: {told[-1]}"

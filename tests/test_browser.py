@@ -191,7 +191,10 @@ def test_a_context_carries_what_belongs_to_its_session() -> None:
         ("Target closed\nFATAL: No usable sandbox! If you...", "user namespaces"),
         ("x: error while loading shared libraries: libnss3.so: cannot open", "libnss3.so"),
         ("Missing X server or $DISPLAY", "DISPLAY"),
-        ("something new\nwith details", "something new"),
+        ("Failed to connect to Wayland display: no such file", "DISPLAY"),
+        ("launch failed\n  - [pid=7][err] first\n  - [pid=7][err] the disk is full\n", "disk is"),
+        ("something new", "something new"),
+        ("", "no reason given"),
     ],
 )
 def test_a_browser_that_does_not_start_is_explained_in_one_line(report: str, named: str) -> None:

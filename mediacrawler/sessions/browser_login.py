@@ -197,7 +197,7 @@ async def _qrcode_login(
         page = await context.new_page()
         desk = _Desk(login, page, say, picture, window)
         try:
-            viewer = await asyncio.wait_for(desk.wait_for_login(), timeout)
+            await asyncio.wait_for(desk.wait_for_login(), timeout)
             session = await _session(login, mine.account, context, page)
         except asyncio.TimeoutError:
             raise LoginFailed("timeout", desk.what_was_missing(timeout)) from None
@@ -205,12 +205,7 @@ async def _qrcode_login(
             raise _browser_trouble(error, login) from None
     session.proxy = mine.proxy
     picture.unlink(missing_ok=True)
-    say(f"logged in to {login.platform}{_named(viewer)}")
     return session
-
-
-def _named(viewer: Viewer) -> str:
-    return f" as {viewer.name}" if viewer.name else ""
 
 
 @dataclass(frozen=True, slots=True)

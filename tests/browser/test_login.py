@@ -6,10 +6,12 @@ import asyncio
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -127,23 +129,22 @@ def values(session: Session) -> dict[str, str]:
     return {cookie.name: cookie.value for cookie in session.cookies}
 
 
-def descendants() -> set[str]:
-    """Command names of all processes below this one."""
-    parents: dict[int, tuple[int, str]] = {}
+def descendants() -> dict[int, str]:
+    """Process ids and names of all processes below this one."""
+    known: dict[int, tuple[int, str]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = entry.read_text()
-        except OSError:
+        except OSError:  # it has just ended
             continue
         name, _, rest = text.partition(" (")[2].rpartition(") ")
-        parents[int(entry.parent.name)] = (int(rest.split()[1]), name)
-    found = set()
-    for pid, (_, name) in parents.items():
-        above = pid
-        while above in parents and above != os.getpid():
-            above = parents[above][0]
-        if above == os.getpid() and pid != os.getpid():
-            found.add(name)
+        known[int(entry.parent.name)] = (int(rest.split()[1]), name)
+    found = {}
+    for pid, (parent, name) in known.items():
+        while parent in known and parent != os.getpid():
+            parent = known[parent][0]
+        if parent == os.getpid():
+            found[pid] = name
     return found
 
 
@@ -151,7 +152,7 @@ def assert_no_browser_is_left() -> None:
     deadline = time.monotonic() + 5
     left = {"unknown"}
     while left and time.monotonic() < deadline:
-        left = {name for name in descendants() if re.search("chrom|node|playwright", name)}
+        left = {name for name in descendants().values() if re.search("chrom|node|playwright", name)}
     assert not left
 
 
@@ -196,7 +197,7 @@ def test_progress_is_told_in_words_without_the_secret_of_the_code(
     login(confirm)
 
     told = "\n".join(person.heard)
-    assert "scanned: confirm the login on the phone" in told or "logged in to xhs" in told
+    assert told.startswith("opening https://www.xiaohongshu.com/login\nscan this code")
     assert person.codes()[-1]["id"] not in told
 
 
@@ -311,6 +312,20 @@ def test_ctrl_c_closes_the_browser(login: Login) -> None:
     with pytest.raises(KeyboardInterrupt):
         login(press_ctrl_c)
 
+    assert_no_browser_is_left()
+
+
+def test_a_browser_that_ends_before_the_login_is_named(login: Login) -> None:
+    def end_the_browser(person: Person) -> None:
+        for pid, name in descendants().items():
+            if "chrom" in name:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(LoginFailed) as failure:
+        login(end_the_browser)
+
+    assert failure.value.verdict == "closed"
     assert_no_browser_is_left()
 
 
