@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -247,6 +248,23 @@ def test_requests_sent_from_the_site_s_page_are_signed_by_the_site(
     assert stats["by_path"]["www.xiaohongshu.com/explore"] == 1
 
 
+def test_one_page_serves_a_hundred_requests_many_at_once(
+    tls_sandbox: RunningSandbox, started
+) -> None:
+    tls_sandbox.fault("slow", path="/api", args={"seconds": 0.3})
+    arguments = {"keywords": "露营", "max_posts": 50, "max_comments": 5}
+    crawl = started("xhs", arguments, XHS_TRANSPORT="page", CONCURRENT_REQUESTS="16")
+    crawled = crawl.finish()
+
+    assert crawled.exit_code == 0, crawled.output
+    assert len(crawled.posts) == 50
+    stats = tls_sandbox.stats()
+    asked = {path: n for path, n in stats["by_path"].items() if "/api/sns/" in path}
+    assert sum(n for path, n in asked.items() if not path.startswith("OPTIONS")) >= 100
+    assert stats["by_path"]["www.xiaohongshu.com/explore"] == 1
+    assert 8 <= stats["most_in_flight"] <= 16
+
+
 def test_what_a_script_is_not_shown_of_a_refusal_is_known_all_the_same(
     tls_sandbox: RunningSandbox, started
 ) -> None:
@@ -298,3 +316,40 @@ def test_a_browser_that_dies_while_a_challenge_is_open_is_started_again(
     assert crawled.exit_code == 0, crawled.output
     assert len(crawled.posts) == 6
     assert scripts_run(tls_sandbox) == 2
+
+
+# --- The doctor -------------------------------------------------------------------------------
+
+
+def doctor(folder: Path, **settings: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scrapy", "doctor"]
+    folders = {"SAVE_DATA_PATH": folder / "data", "SESSIONS_DIR": folder / "sessions"}
+    for name, value in {**folders, **settings}.items():
+        command += ["-s", f"{name}={value}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_the_doctor_starts_the_browser_and_tells_each_topic_in_a_line(
+    chromium: Path, tmp_path: Path
+) -> None:
+    done = doctor(tmp_path)
+
+    assert done.returncode == 0, done.stdout
+    lines = [line.split(None, 2) for line in done.stdout.splitlines()]
+    assert {level for level, _, _ in lines} <= {"ok", "warn"}
+    topics = ["Python", "packages", "browser", "fonts", "folders", "clock", "sessions", "proxies"]
+    assert [topic for topic in topics if topic not in {line[1] for line in lines}] == []
+    told = next(text for _, topic, text in lines if topic == "browser")
+    assert str(chromium) in told
+    assert "starts" in told
+    assert done.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_fails_is_said_with_a_way_out_and_is_the_exit_code(tmp_path: Path) -> None:
+    done = doctor(tmp_path, CHROMIUM_PATH="/bin/false", SAVE_DATA_PATH=__file__)
+
+    assert done.returncode == 1
+    failing = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("fail")]
+    assert failing == ["browser", "folders"]
+    assert "Traceback" not in done.stdout + done.stderr
