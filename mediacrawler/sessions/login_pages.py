@@ -180,7 +180,7 @@ BILIBILI_STATES: dict[str, QrState] = {
 
 
 def bilibili_news(path: str, answer: Mapping[str, Any]) -> QrNews | None:
-    """The state stands in the inner code; the outer one is always 0 (9.1)."""
+    """The state stands in the inner code; the outer one is always 0 (9)."""
     data = _object(answer.get("data"))
     if path == "/x/passport-login/web/qrcode/generate":
         return _code(data.get("url"))
@@ -227,7 +227,7 @@ WEIBO_STATES: dict[str, QrState] = {
 
 
 def weibo_news(path: str, answer: Mapping[str, Any]) -> QrNews | None:
-    """What the code says stands in the address of its picture (9.1)."""
+    """What the code says stands in the address of its picture (9)."""
     if path == "/sso/v2/qrcode/image":
         address = _object(answer.get("data")).get("image")
         said = parse_qs(urlsplit(address).query).get("data") if isinstance(address, str) else None
@@ -254,7 +254,7 @@ def _weibo(settings: BaseSettings) -> LoginPage:
         return headers
 
     def on(host: str, path: str) -> WhoAmI:
-        # Each host has a login of its own, handed over when a page of it is opened (1.3, 9.1).
+        # Each host has a login of its own, handed over when a page of it is opened (1.3, 9).
         return WhoAmI(f"https://{host}{path}", f"https://{host}/", xhr, read, False)
 
     return LoginPage(
