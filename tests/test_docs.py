@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import json
 import re
 import shlex
@@ -14,12 +16,16 @@ from typing import Any, get_args
 
 import pytest
 from scrapy.settings import default_settings
+from scrapy.spiderloader import SpiderLoader
+from scrapy.utils.project import get_project_settings
 
 from mediacrawler import exceptions, settings
 from mediacrawler.args import CrawlArgs
 from mediacrawler.items import Comment, Creator, Media, MediaStatus, Post, field_names
 from mediacrawler.ledger import Gap, Ledger
 from mediacrawler.report import EXIT_CODES, Ending, build
+from mediacrawler.sessions.check import SessionCheck
+from mediacrawler.spiders.base import PlatformSpider
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = ("README.md", "README.zh-CN.md")
@@ -29,7 +35,13 @@ DOCUMENTS = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 ]
 EXIT_USAGE = 2
-FOR_ONE_PLATFORM = {"XHS_MAX_CONCURRENCY", "XHS_COOKIES_FILE", "XHS_USER_AGENT"}
+LOADER = SpiderLoader(get_project_settings())
+SPIDERS: dict[str, Any] = {name: LOADER.load(name) for name in sorted(LOADER.list())}
+FOR_ONE_PLATFORM = {
+    f"{name.upper()}_{what}"
+    for name in SPIDERS
+    for what in ("MAX_CONCURRENCY", "COOKIES_FILE", "USER_AGENT")
+}
 
 
 def read(document: str) -> str:
@@ -63,12 +75,71 @@ def names(text: str) -> list[str]:
     return [bare(row[0]) for row in rows(text)]
 
 
+def code_words(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+# --- Platforms --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("readme", "heading"), [("README.md", "## Platforms"), ("README.zh-CN.md", "## 支持的平台")]
+)
+def test_readme_says_what_each_platform_has(readme: str, heading: str) -> None:
+    table = {
+        bare(row[0]): (set(code_words(row[2])), set(code_words(row[3])))
+        for row in rows(section(readme, heading))
+    }
+
+    assert table == {
+        name: (set(spider.sorts), set(spider.post_types)) for name, spider in SPIDERS.items()
+    }
+
+
+@pytest.mark.parametrize("name", SPIDERS)
+def test_each_platform_has_its_page(name: str) -> None:
+    assert f"docs/platforms/{name}.md" in DOCUMENTS
+
+
+@pytest.mark.parametrize("name", SPIDERS)
+def test_architecture_page_gives_the_page_functions_as_they_are(name: str) -> None:
+    pages = importlib.import_module(f"mediacrawler.pages.{name}")
+    table = {
+        words.partition("(")[0]: words
+        for row in rows(section("docs/architecture.md", f"### `mediacrawler.pages.{name}`"))
+        for words in code_words(row[0])
+    }
+
+    assert {"search", "post", "creator", "creator_posts", "comments", "replies", "me"} <= set(table)
+    assert table == {function: call_of(getattr(pages, function)) for function in table}
+
+
+def call_of(function: Any) -> str:
+    """A function as the tables write it: without types, and without defaults that are None."""
+    written: list[str] = []
+    for name, one in inspect.signature(function).parameters.items():
+        if one.kind is one.KEYWORD_ONLY and "*" not in written:
+            written.append("*")
+        written.append(name if one.default in (one.empty, None) else f"{name}={one.default!r}")
+    return f"{function.__name__}({', '.join(written)})"
+
+
+def test_recipe_lists_what_the_spiders_say_of_their_platforms() -> None:
+    recipe = rows(section("docs/new-platform.md", "## The checklist of the spider"))
+    listed = {words.partition("(")[0] for row in recipe for words in code_words(row[0])}
+    contract = {*vars(PlatformSpider), *PlatformSpider.__annotations__, *vars(SessionCheck)}
+    said = {name for spider in SPIDERS.values() for name in vars(spider)} & contract
+
+    assert {name for name in said if not name.startswith("_")} <= listed
+    assert listed <= contract | said | {"log_in_by_phone"}
+
+
 # --- Arguments and settings -------------------------------------------------------------------
 
 
 def argument_defaults() -> dict[str, str]:
-    defaults = CrawlArgs(keywords=["x"]).model_dump() | {"keywords": ""}
-    return {name: "" if value is None else str(value) for name, value in defaults.items()}
+    defaults = CrawlArgs(keywords=["x"]).model_dump() | {"keywords": []}
+    return {name: "" if value in (None, []) else str(value) for name, value in defaults.items()}
 
 
 @pytest.mark.parametrize(
@@ -228,7 +299,7 @@ def test_documented_commands_have_valid_arguments(
         if value.startswith("@"):
             Path(value[1:]).write_text("露营\n", "utf-8")
 
-    CrawlArgs(**given["-a"])
+    SPIDERS[words[2]].check_arguments(CrawlArgs(**given["-a"]))
     assert set(given["-s"]) <= known_settings()
 
 
