@@ -131,7 +131,7 @@ def test_recipe_lists_what_the_spiders_say_of_their_platforms() -> None:
     said = {name for spider in SPIDERS.values() for name in vars(spider)} & contract
 
     assert {name for name in said if not name.startswith("_")} <= listed
-    assert listed <= contract | said | {"log_in_by_phone"}
+    assert listed <= contract | {name for spider in SPIDERS.values() for name in vars(spider)}
 
 
 # --- Arguments and settings -------------------------------------------------------------------
@@ -204,6 +204,18 @@ def test_output_page_lists_the_fields_of_a_record_in_order(item_class: type) -> 
     documented = names(section("docs/output.md", f"### {item_class.__name__}"))
 
     assert documented == list(field_names(item_class))
+
+
+@pytest.mark.parametrize("name", SPIDERS)
+def test_output_page_names_only_keys_of_extra_that_there_are(name: str) -> None:
+    table = {
+        bare(row[0]): row[1:] for row in rows(section("docs/output.md", "### Keys of `extra`"))
+    }
+    documented = {key for cell in table[name] for key in code_words(cell)}
+    files = (ROOT / "mediacrawler" / "pages").glob(f"{name}*.py")
+    written = {word for path in files for word in re.findall(r"\w+", path.read_text("utf-8"))}
+
+    assert documented <= written
 
 
 def test_output_page_lists_what_can_become_of_a_file() -> None:
