@@ -76,6 +76,7 @@ QUIET = (
 )
 """The browser talks to the platform only, not to its maker."""
 
+LOCALE = "zh-CN"  # as the spiders' Accept-Language; the texts of the sites depend on it
 LOOPBACK = "127.0.0.1"
 LOOPBACK_HOSTS = ("localhost", LOOPBACK, "::1")
 # The first rule takes away Chromium's own idea of loopback, the others then hold in any case.
@@ -240,6 +241,7 @@ def context_options(session: Session, *, sandbox_url: str | None = None) -> dict
             "cookies": [cookie.for_browser() for cookie in session.cookies if cookie.domain],
             "origins": session.storage,
         },
+        "locale": LOCALE,
     }
     if session.user_agent:
         options["user_agent"] = session.user_agent
