@@ -131,6 +131,22 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert [p.name for p in store.path("xhs", "main").parent.iterdir()] == ["main.json"]
 
 
+def test_a_crawl_does_not_undo_what_happened_meanwhile(store: SessionStore) -> None:
+    store.save(session())
+    crawled = store.load("xhs", "main")
+    crawled.state = "expired"
+    assert store.update(crawled)
+    assert store.load("xhs", "main").state == "expired"
+
+    store.save(session(state="ok", logged_in_at=NOW + timedelta(minutes=1)))
+    assert not store.update(crawled)
+    assert store.load("xhs", "main").state == "ok"
+
+    store.remove("xhs", "main")
+    assert not store.update(crawled)
+    assert store.names() == []
+
+
 # --- Names --------------------------------------------------------------------------------------
 
 

@@ -113,7 +113,7 @@ class Command(ScrapyCommand):
                 print(f"{session.slot}: not known: {checked.problem}")
                 codes.add(EXIT_CODES["error"])
                 continue
-            self.store.save(session)
+            self.store.update(session)
             print(f"{session.slot}: {verdict(checked)}")
             codes.add(EXIT_OF_STATE.get(session.state, 0))
         self.exitcode = next((code for code in WORST if code in codes), 0)

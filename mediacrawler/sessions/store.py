@@ -101,6 +101,23 @@ class SessionStore:
         finally:
             temporary.unlink(missing_ok=True)
 
+    def update(self, session: Session) -> bool:
+        """Save what a crawl or a check has learnt of a session that it loaded some time ago.
+
+        Not if the account was removed meanwhile, or somebody has logged in again: that login is
+        another one, and newer. Says whether it was saved.
+
+        :raises OSError: the file cannot be written.
+        """
+        try:
+            now = self.load(session.platform, session.account)
+        except UsageProblem:
+            return False
+        if now.logged_in_at != session.logged_in_at:
+            return False
+        self.save(session)
+        return True
+
     def remove(self, platform: str, account: str) -> bool:
         """Delete a session's file; says whether there was one.
 

@@ -354,6 +354,20 @@ def test_check_asks_each_platform_and_notes_what_has_become_of_the_login(
     assert stored(sessions, "xhs", "main")["state"] == "ok"
 
 
+def test_accounts_of_one_platform_are_checked_as_themselves(
+    run: Run, calm_sandbox: RunningSandbox
+) -> None:
+    for account in ("member-1", "member-2"):
+        line = calm_sandbox.cookies(account)
+        assert run("login", "xhs", "--from", "-", "--account", account, stdin=line).returncode == 0
+    calm_sandbox.reset()
+    done = run("accounts", "check", "xhs")
+    assert done.returncode == 0, everything(done)
+    names = [line.partition("logged in as ")[2] for line in done.stdout.splitlines()]
+    assert len(set(names)) == 2
+    assert calm_sandbox.stats()["requests"] == 2
+
+
 def test_a_good_check_proves_the_login_but_does_not_end_a_rest(
     run: Run, calm_sandbox: RunningSandbox, sessions: Path
 ) -> None:
