@@ -51,6 +51,9 @@ class Media:
     """The address carries the uploader's id: fetched from, but not stored while privacy is on."""
     fetch_url: str | None = field(default=None, metadata=INTERNAL)
     """Where to fetch from when `url` must not be stored."""
+    source: str | None = field(default=None, metadata=INTERNAL)
+    """What names the file whichever host serves it, so that a later run knows it again; None:
+    its address does, without the query."""
     soundtrack: bool = field(default=False, metadata=INTERNAL)
     """The sound of the video right before it in the list: both together are that video. Said by
     page modules, since other sound (music, a voice message) may stand behind a video as well."""

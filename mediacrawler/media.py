@@ -79,22 +79,25 @@ class MediaFolder:
         """Where the video at *position* is put together with its sound."""
         return self.path / f"{position}.joined"
 
-    def whole(self, position: int, url: str) -> dict[str, Any] | None:
-        """What is known of a file that is there, whole, and from the same address."""
+    def whole(self, position: int, source: str) -> dict[str, Any] | None:
+        """What is known of a file that is there, whole, and from the same source.
+
+        *source* is its address, or whatever names it better (``Media.source``).
+        """
         entry = self._entries().get(str(position))
-        if entry is None or entry["source"] != source_key(url):
+        if entry is None or entry["source"] != source_key(source):
             return None
         path = self._root / entry["path"]
         return entry if path.is_file() and path.stat().st_size == entry["size"] else None
 
-    def keep(self, position: int, url: str, finished: Path, extension: str) -> dict[str, Any]:
+    def keep(self, position: int, source: str, finished: Path, extension: str) -> dict[str, Any]:
         """Put a finished download in its place and note it; gives what is known of it.
 
         Reads the file once for its hash: call it in a thread.
 
         :raises OSError: disk full, no permission.
         """
-        return {"source": source_key(url), **self.place(position, finished, extension)}
+        return {"source": source_key(source), **self.place(position, finished, extension)}
 
     def place(self, position: int, finished: Path, extension: str) -> dict[str, Any]:
         """Put a finished file in its place; gives what is known of it but its source.
@@ -150,9 +153,9 @@ class MediaFolder:
         return self._index
 
 
-def source_key(url: str) -> str:
+def source_key(source: str) -> str:
     """What stays the same of an address: without query (signatures expire), hashed."""
-    return hashlib.sha256(url.partition("?")[0].encode()).hexdigest()[:16]
+    return hashlib.sha256(source.partition("?")[0].encode()).hexdigest()[:16]
 
 
 def sha256_of(path: Path) -> str:

@@ -193,14 +193,15 @@ class MediaPipeline:
 
         "gone" means that all of them say so; "failed" that another look may help.
         """
-        known = folder.whole(position, urls[0])
+        source = media.source or urls[0]
+        known = folder.whole(position, source)
         if known is not None:
             fill(media, known)
             return "present", ""
         refusals: list[str] = []
         for url in urls:
             async with self.turn:
-                refusal = await self._download(folder, position, media, url, urls[0])
+                refusal = await self._download(folder, position, media, url, source)
             if refusal is None:
                 return "downloaded", ""
             refusals.append(refusal)
@@ -353,8 +354,9 @@ class FreshAddresses:
 
 def keep_apart_if_replaced(post: Post, folder: MediaFolder, video: int, audio: int) -> None:
     """Have the sound fetched again where it is part of a file that is about to be replaced."""
-    urls = addresses(post.media[video - 1])
-    if urls and folder.whole(video, urls[0]) is None:
+    pictures = post.media[video - 1]
+    source = pictures.source or next(iter(addresses(pictures)), None)
+    if source and folder.whole(video, source) is None:
         folder.part_again(video, audio)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,14 @@ def test_a_program_that_cannot_be_started_is_a_reason_too(tmp_path: Path) -> Non
     (tmp_path / "ffmpeg").chmod(0o755)
     with pytest.raises(MuxError, match=r"whole\.mp4 cannot be made"):
         run(tmp_path / "v", tmp_path / "a", tmp_path / "whole.mp4", str(tmp_path / "ffmpeg"))
+
+
+def test_ctrl_c_is_for_the_crawl_to_handle(tmp_path: Path) -> None:
+    """The terminal sends it to all programs of its session; ffmpeg would cut the file short."""
+    text = f"{sys.executable} -c 'import os, sys; sys.exit(str(os.getsid(0)))'"
+    with pytest.raises(MuxError) as caught:
+        run(tmp_path / "v", tmp_path / "a", tmp_path / "whole", script(tmp_path / "ffmpeg", text))
+    assert int(str(caught.value)) != os.getsid(0)
 
 
 def test_cancelling_ends_ffmpeg_and_leaves_nothing(tmp_path: Path) -> None:

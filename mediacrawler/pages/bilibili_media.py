@@ -170,11 +170,13 @@ def _stream_media(stream: Stream, duration_s: float | None) -> Media:
 
 def _file_media(urls: list[str]) -> Media:
     best, *others = sorted(map(str, map(https_url, urls)), key=_host_rank)
+    bare = best.partition("?")[0]
     return Media(
         "video",
-        best.partition("?")[0],
+        bare,
         backup_urls=others,
         fetch_url=best,
+        source=bare.rpartition("/")[2],  # part and quality; the mirror is another one each time
     )
 
 

@@ -31,7 +31,7 @@ from sandbox.worlds import digest, number, wan
 Json = dict[str, Any]
 
 IMAGES = "https://i0.hdslb.com"
-MIRROR = "upos-sz-mirrorcos.bilivideo.com"
+MIRRORS = ("upos-sz-mirrorcos.bilivideo.com", "upos-sz-mirrorali.bilivideo.com")
 PEER = "xy113x200x108x47xy.mcdn.bilivideo.cn:4483"
 SEXES = ("保密", "男", "女")
 CODECS = {7: "avc1.640032", 12: "hev1.1.6.L150.90", 13: "av01.0.08M.08"}
@@ -51,6 +51,11 @@ class Addresses:
     def expire(self) -> None:
         """Make every address handed out so far answer 403."""
         self.generation += 1
+
+    @property
+    def mirror(self) -> str:
+        """The mirror that is named now; it changes with the addresses."""
+        return MIRRORS[self.generation % len(MIRRORS)]
 
     def stream(self, host: str, path: str, mid: int) -> str:
         """A stream's address; it tells who asked (8.3)."""
@@ -770,7 +775,7 @@ class Views:
         if one_file:
             quality = given[0]
             path = self.world.stream_path(part.cid, quality, 1)
-            backups = [self.addresses.stream(MIRROR, path, mid)]
+            backups = [self.addresses.stream(self.addresses.mirror, path, mid)]
             url = self.addresses.stream(PEER, path, mid)
             data["durl"] = [
                 {
@@ -797,7 +802,7 @@ class Views:
     def _stream(self, part: Part, quality: int, codec: int, mid: int) -> Json:
         path = self.world.stream_path(part.cid, quality, codec)
         first = self.addresses.stream(PEER, path, mid)
-        backups = [self.addresses.stream(MIRROR, path, mid)]
+        backups = [self.addresses.stream(self.addresses.mirror, path, mid)]
         width, height = SIZES.get(quality, (0, 0))
         return {
             "id": quality,

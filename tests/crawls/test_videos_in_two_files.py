@@ -124,6 +124,7 @@ def test_a_later_run_fetches_and_joins_nothing_again(
 ) -> None:
     first = fetch(crawl, video)
     calm_sandbox.reset()
+    calm_sandbox.action("bilibili", "expire-media")  # new addresses, on another mirror
     broken = script(tmp_path / "ffmpeg", "exit 1")
     second = fetch(crawl, video, FFMPEG=broken)
     assert calm_sandbox.stats()["media_bytes"] == 0

@@ -961,6 +961,17 @@ def test_the_best_streams_are_chosen_and_addresses_do_not_tell_who_asked() -> No
     )
 
 
+def test_a_stream_is_known_again_on_another_mirror_and_says_what_it_belongs_to() -> None:
+    row = fx.stream(80, 7)
+    elsewhere = json.loads(json.dumps(row).replace("mirrorcos", "mirrorali"))
+    answers = (fx.dash([video], [fx.stream(30280)]) for video in (row, elsewhere))
+    (one, sound), (other, _) = (bilibili.playurl(answer) for answer in answers)
+    assert one.url != other.url
+    assert one.source == other.source == "80-7.m4s"
+    assert sound.source != one.source
+    assert [one.soundtrack, sound.soundtrack] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("limit", "quality"), [(None, 120), (127, 120), (116, 80), (80, 80), (79, 64), (16, 64)]
 )
