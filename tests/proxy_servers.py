@@ -94,6 +94,8 @@ class LocalProxy:
             self._open.add(client)
             self.serve(client, client.makefile("rb", buffering=0))
         self._open.discard(client)
+        with contextlib.suppress(OSError):
+            client.shutdown(socket.SHUT_RDWR)  # at once, although the reader is still open
         client.close()
 
     def serve(self, client: socket.socket, reader: Any) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REFILL_SECONDS = 10.0
+REFILL_SECONDS = 5.0
 """A provider is not asked more often than this."""
 VAIN_REFILLS = 3
 """So many answers of a provider in a row without a new proxy mean that there are none."""
