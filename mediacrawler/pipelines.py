@@ -312,7 +312,10 @@ class MediaPipeline:
         counts[str(media.status)] += 1
         self.crawler.stats.inc_value(f"media/{media.status}")
         if media.status not in ("downloaded", "present", "merged"):
-            logger.error(
+            # What a stop interrupts is many files at once: the summary counts them.
+            level = logging.DEBUG if media.status == "interrupted" else logging.ERROR
+            logger.log(
+                level,
                 "%s: file %d of post %s is %s: %s",
                 post.platform,
                 position,
