@@ -132,10 +132,10 @@ class Command(ScrapyCommand):
         if method == "phone":
             by_phone(process.spider_loader.load(platform))
         session = self._obtain(platform, method, opts, stored)
-        if stored is not None:  # an account keeps its address
-            session.proxy = session.proxy or stored.proxy
+        keep_proxy(session, stored)
         checked = self._check(session, method)
         session.account = opts.account or free_name(checked)
+        keep_proxy(session, known_session(store, platform, session.account))
         session.logged_in_at = now_utc()
         store.save(session)
         viewer = checked.viewer
@@ -238,12 +238,18 @@ def parse(text: str, source: str | None) -> list[Any]:
 
 def known_session(store: SessionStore, platform: str, account: str | None) -> Session | None:
     """The stored session of an account, if there is one that can be read."""
-    if account is None or not store.path(platform, account).exists():
+    if account is None:
         return None
     try:
         return store.load(platform, account)
     except UsageProblem:
-        return None  # a damaged file is replaced
+        return None  # there is none, or it is damaged and will be replaced
+
+
+def keep_proxy(session: Session, stored: Session | None) -> None:
+    """An account that logs in again keeps its address."""
+    if stored is not None:
+        session.proxy = session.proxy or stored.proxy
 
 
 def free_name(checked: Checked) -> str:

@@ -33,7 +33,7 @@ class SessionStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = folder.expanduser()  # shells leave ~ alone behind -s NAME=
 
     def path(self, platform: str, account: str) -> Path:
         """The file of an account, whether it exists or not.
