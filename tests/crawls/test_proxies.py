@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from mediacrawler.cookies import parse_cookies
+from mediacrawler.sessions import Session
+from mediacrawler.sessions.store import SessionStore
 from sandbox.testing import RunningSandbox
 from sandbox.xhs import World
-from tests.conftest import Crawled
+from tests.conftest import ROOT, Crawled
 from tests.proxy_servers import LocalProxy, LocalSocks, closed_port
 
 Crawl = Callable[..., Crawled]
@@ -169,6 +174,52 @@ def test_a_stopped_crawl_goes_on_with_its_jobdir_once_there_is_a_proxy(
     assert sorted(posts) == sorted(posts_there())
 
 
+@pytest.fixture
+def accounts(tls_sandbox: RunningSandbox, tmp_path: Path) -> Callable[..., Path]:
+    """Store accounts, each with a proxy; gives the folder."""
+
+    def store(**proxies: str) -> Path:
+        folder = tmp_path / "sessions"
+        for (account, proxy), kind in zip(proxies.items(), ("member", "member-2"), strict=True):
+            cookies = parse_cookies(tls_sandbox.cookies(kind))
+            SessionStore(folder).save(Session("xhs", account, cookies, proxy=proxy))
+        return folder
+
+    return store
+
+
+@pytest.mark.parametrize("kind", [LocalProxy, LocalSocks])
+def test_each_account_goes_through_its_own_proxy_only(
+    crawl: Crawl, accounts: Callable[..., Path], target: tuple[str, int], kind: type[LocalProxy]
+) -> None:
+    with (
+        kind(target, user="anna", password=PASSWORD) as first,
+        kind(target, user="ben", password=PASSWORD) as second,
+        LocalProxy(target) as common,
+    ):
+        folder = accounts(anna=first.url, ben=second.url)
+        settings = {"SANDBOX_URL": None, "SESSIONS_DIR": folder, "PROXIES": common.url}
+        crawled = crawl("xhs", settings, cookies=None, env=NO_ENVIRONMENT, account="all", **ASKED)
+        assert_complete(crawled)
+        assert first.asked_for
+        assert second.asked_for
+        assert common.asked_for == []
+        assert first.refused == second.refused == 0
+    assert_kept_secret(crawled, PASSWORD)
+
+
+def test_an_account_whose_proxy_does_not_work_hands_its_work_over(
+    crawl: Crawl, accounts: Callable[..., Path], target: tuple[str, int]
+) -> None:
+    with LocalProxy(target) as proxy:
+        folder = accounts(anna=f"http://anna:{PASSWORD}@127.0.0.1:{closed_port()}", ben=proxy.url)
+        settings = {"SANDBOX_URL": None, "SESSIONS_DIR": folder, "PROXY_COOLDOWN": 0.2}
+        crawled = crawl("xhs", settings, cookies=None, env=NO_ENVIRONMENT, account="all", **ASKED)
+    assert_complete(crawled)
+    assert "session anna rests: its proxy" in crawled.output
+    assert_kept_secret(crawled, PASSWORD)
+
+
 def test_fresh_proxies_come_from_a_command(
     crawl_by: Crawl, target: tuple[str, int], tmp_path: Path
 ) -> None:
@@ -241,6 +292,85 @@ def test_the_sandbox_is_never_asked_through_a_proxy(crawl: Crawl, target: tuple[
         crawled = crawl("xhs", {"PROXIES": proxy.url}, **ASKED)
         assert proxy.asked_for == []
     assert_complete(crawled)
+
+
+def check(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``scrapy proxies check``, with accounts in *folder*."""
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "scrapy",
+            "proxies",
+            "check",
+            *words,
+            "-s",
+            f"SESSIONS_DIR={folder}",
+        ],
+        cwd=ROOT,
+        env={**os.environ, **NO_ENVIRONMENT},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_check_says_how_each_proxy_does(target: tuple[str, int], tmp_path: Path) -> None:
+    nobody = closed_port()
+    sessions = tmp_path / "sessions"
+    with (
+        LocalProxy(target, user="anna", password=PASSWORD) as web,
+        LocalSocks(target, user="anna", password=PASSWORD) as socks,
+        LocalProxy(target) as stored,
+    ):
+        SessionStore(sessions).save(Session("xhs", "ben", [], proxy=stored.url))
+        wrong = f"http://anna:x{PASSWORD}@{web.name}"
+        unreachable = f"socks5://anna:{PASSWORD}@127.0.0.1:{nobody}"
+        proxies = listed(tmp_path, web.url, socks.url, wrong, unreachable)
+        done = check("xhs", "-s", f"PROXIES={proxies}", folder=sessions)
+        assert web.asked_for == socks.asked_for == ["www.xiaohongshu.com:443"]
+    lines = [re.sub(r"\d+ ms", "N ms", line) for line in done.stdout.splitlines()]
+    assert lines == [
+        "to www.xiaohongshu.com:443",
+        f"http://{web.name}  ok, N ms  (PROXIES)",
+        f"socks5://{socks.name}  ok, N ms  (PROXIES)",
+        f"http://{web.name}  auth failed: it does not accept the credentials  (PROXIES)",
+        f"socks5://127.0.0.1:{nobody}  refused: connection refused  (PROXIES)",
+        f"http://{stored.name}  ok, N ms  (session xhs/ben)",
+    ]
+    assert done.returncode == 1
+    assert PASSWORD not in done.stdout + done.stderr
+
+
+def test_the_check_asks_the_provider_and_goes_where_it_is_told(
+    target: tuple[str, int], tmp_path: Path
+) -> None:
+    with LocalProxy(target) as proxy:
+        command = f'PROXY_PROVIDER_COMMAND={sys.executable} -c "print({proxy.url!r})"'
+        done = check("--target", "site.example:8443", "-s", command, folder=tmp_path)
+        assert proxy.asked_for == ["site.example:8443"]
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].endswith("ms  (provider)")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "there is no proxy: set PROXIES"),
+        (["nowhere"], "there is no spider 'nowhere'; there are: bilibili, "),
+        (["--target", "h:port"], "--target h:port: write HOST:PORT"),
+        (["-s", f"PROXIES=http://anna:{PASSWORD}@h:0"], "PROXIES, line 1: the port"),
+    ],
+)
+def test_a_check_that_cannot_be_made_is_one_line(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
+    done = check(*words, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"scrapy proxies: error: {message}")
+    assert done.stderr.count("\n") == 1
+    assert PASSWORD not in done.stderr
 
 
 def test_no_environment_variable_is_left_over() -> None:
