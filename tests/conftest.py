@@ -22,6 +22,7 @@ QUICK = {
     "CONCURRENT_REQUESTS": "8",
     "BACKOFF_BASE": "0.02",
     "ANONYMIZE": "0",
+    "BROWSER_FALLBACK": "0",  # most tests' sandbox speaks no TLS; tests/browser has one that does
 }
 
 

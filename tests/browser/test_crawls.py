@@ -60,7 +60,13 @@ class Watched:
     ) -> None:
         self.platform, self.data = platform, data
         self.seen: dict[int, str] = {}
-        merged = {**QUICK, "SANDBOX_URL": sandbox.url, "SAVE_DATA_PATH": data, **settings}
+        merged = {
+            **QUICK,
+            "BROWSER_FALLBACK": None,  # to its default
+            "SANDBOX_URL": sandbox.url,
+            "SAVE_DATA_PATH": data,
+            **settings,
+        }
         line = cookies or sandbox.cookies("member", platform)
         self._output = data.parent / "output.txt"
         with self._output.open("w") as output:
