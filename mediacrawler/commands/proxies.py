@@ -1,4 +1,5 @@
-"""``scrapy proxies check``: tries each proxy of the settings, the provider and stored sessions."""
+"""``scrapy proxies check`` tries each proxy of the settings, the provider and stored sessions;
+``scrapy proxies assign`` stores a proxy with a session."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import argparse
 import asyncio
 import sys
 import time
+from getpass import getpass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,19 +27,21 @@ HTTPS = 443
 
 
 class Command(ScrapyCommand):
-    """One line a proxy: ok with milliseconds, refused or auth failed; never its credentials.
-
+    """``check``: one line a proxy: ok with milliseconds, refused or auth failed; no credentials.
     The exit code is 0 if all work, 1 if one does not, 2 if there is nothing to check.
+
+    ``assign``: reads the proxy of an account from standard input, so that it is in no process
+    list; an empty line takes it away.
     """
 
     requires_project = True
     requires_crawler_process = False
 
     def syntax(self) -> str:
-        return "check [PLATFORM] [--target HOST:PORT]"
+        return "check [PLATFORM] [--target HOST:PORT] | assign PLATFORM ACCOUNT"
 
     def short_desc(self) -> str:
-        return "Check the proxies of PROXIES, of the provider and of stored sessions"
+        return "Check all proxies, or assign one to a stored session"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -48,14 +52,41 @@ class Command(ScrapyCommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if not 1 <= len(args) <= 2 or args[0] != "check":
-            raise UsageError("say: scrapy proxies check [PLATFORM] [--target HOST:PORT]")
         try:
-            host, port = self._target(args[1] if len(args) == 2 else None, opts.target)
-            asyncio.run(self._check(host, port))
+            if args[:1] == ["check"] and len(args) <= 2:
+                host, port = self._target(args[1] if len(args) == 2 else None, opts.target)
+                asyncio.run(self._check(host, port))
+            elif args[:1] == ["assign"] and len(args) == 3:
+                self._assign(args[1], args[2])
+            else:
+                raise UsageError(f"say: scrapy proxies {self.syntax()}")
         except UsageProblem as problem:
             print(f"scrapy proxies: error: {problem}", file=sys.stderr)
             self.exitcode = EXIT_USAGE
+
+    def _assign(self, platform: str, account: str) -> None:
+        session = self._store.load(platform, account)
+        if sys.stdin.isatty():
+            line = getpass(f"proxy of {session.slot} (not shown; empty for none): ").strip()
+        else:
+            line = sys.stdin.readline().strip()
+        if not line:
+            session.proxy = None
+            self._store.save(session)
+            print(f"{session.slot} has no proxy of its own any more")
+            return
+        try:
+            proxy = parse_proxy(line)
+        except ValueError as error:
+            raise UsageProblem(f"this is no proxy: {error}") from None
+        session.proxy = proxy.secret_url
+        self._store.save(session)
+        print(f"{session.slot} goes through {proxy.url} from now on")
+
+    @property
+    def _store(self) -> SessionStore:
+        assert self.settings
+        return SessionStore(Path(self.settings["SESSIONS_DIR"]))
 
     async def _check(self, host: str, port: int) -> None:
         proxies = await self._proxies()
@@ -89,9 +120,8 @@ class Command(ScrapyCommand):
         return found | self._of_sessions()
 
     def _of_sessions(self) -> dict[Proxy, str]:
-        assert self.settings
         found = {}
-        for session in SessionStore(Path(self.settings["SESSIONS_DIR"])).all():
+        for session in self._store.all():
             if not session.proxy:
                 continue
             try:

@@ -354,6 +354,35 @@ def test_the_check_asks_the_provider_and_goes_where_it_is_told(
     assert done.stdout.splitlines()[-1].endswith("ms  (provider)")
 
 
+def assign(text: str, folder: Path, account: str = "ben") -> subprocess.CompletedProcess[str]:
+    """Run ``scrapy proxies assign`` with *text* on its standard input."""
+    words = ["proxies", "assign", "xhs", account, "-s", f"SESSIONS_DIR={folder}"]
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", *words],
+        cwd=ROOT,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_proxy_is_assigned_to_an_account_and_taken_away(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    store.save(Session("xhs", "ben", []))
+    done = assign(f"h.example:8080:anna:{PASSWORD}\n", tmp_path)
+    assert done.stdout == "xhs/ben goes through http://h.example:8080 from now on\n", done.stderr
+    assert store.load("xhs", "ben").proxy == f"http://anna:{PASSWORD}@h.example:8080"
+    refused = assign(f"http://anna:{PASSWORD}@h.example:x\n", tmp_path)
+    assert refused.returncode == 2
+    assert "this is no proxy: the port must be" in refused.stderr
+    assert PASSWORD not in refused.stderr
+    assert assign("\n", tmp_path).returncode == 0
+    assert store.load("xhs", "ben").proxy is None
+    assert assign("h:1\n", tmp_path, account="nobody").returncode == 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
