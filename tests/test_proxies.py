@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import pytest
+from scrapy import Request
 from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
 
+from mediacrawler import settings as project
 from mediacrawler.exceptions import UsageProblem
 from mediacrawler.proxies import (
     Proxy,
@@ -36,8 +39,10 @@ from mediacrawler.proxies.bridge import (
     open_tunnel,
 )
 from mediacrawler.proxies.check import try_proxies
+from mediacrawler.proxies.middleware import ProxyMiddleware
 from mediacrawler.proxies.pool import LAST_CHANCES, SUSPICIONS, ProxyPool
 from mediacrawler.proxies.provider import Provider, ProviderFailed
+from mediacrawler.spiders.xhs import XhsSpider
 from sandbox.tls import server_context
 from tests.proxy_servers import LocalProxy, LocalSocks, closed_port, read_head
 
@@ -739,3 +744,28 @@ def test_provider_settings_that_cannot_work_are_refused(
     with pytest.raises(UsageProblem, match=message) as caught:
         fetch(**settings)
     assert SECRET not in str(caught.value)
+
+
+# --- The middleware ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9222/json", "https://localhost/", "http://[::1]:8000/"]
+)
+def test_loopback_is_asked_without_a_proxy(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XHS_COOKIES", "a1=0; web_session=0")
+    settings = {name: value for name, value in vars(project).items() if name.isupper()}
+    settings |= {"PROXIES": f"http://anna:{SECRET}@h:1", "SAVE_DATA_PATH": str(tmp_path)}
+    crawler = get_crawler(XhsSpider, settings)
+    crawler.spider = crawler._create_spider(keywords="露营")
+    request = Request(
+        url, headers={"Proxy-Authorization": "Basic eA=="}, meta={"proxy": "http://h:1"}
+    )
+    request.meta["session"] = next(iter(crawler.spider.sessions.sessions))
+    middleware = ProxyMiddleware.from_crawler(crawler)
+    assert middleware.covers(request.meta["session"])  # other hosts need a proxy
+    assert run(middleware.process_request(request)) is None
+    assert "Proxy-Authorization" not in request.headers
+    assert request.meta["proxy"] is None
