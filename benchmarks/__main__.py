@@ -15,7 +15,7 @@ from benchmarks.measures import MEASURES, Row
 
 
 def main() -> int:
-    """Run the measurements that were asked for; the exit code says nothing about targets."""
+    """Run the measurements that were asked for; the exit code is 1 if one could not be made."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="a b c d e", help="which [all]")
     parser.add_argument("--quick", action="store_true", help="smaller and rougher")
@@ -28,11 +28,17 @@ def main() -> int:
     began = time.monotonic()
     print(f"{machine()}\n\n| measure | value | target | met | details |")
     print("|---|---|---|---|---|", flush=True)
+    broken: list[str] = []
     for name in arguments.names or MEASURES:
-        for row in MEASURES[name](arguments.quick):
-            print(table_line(row), flush=True)
-    print(f"\n{time.monotonic() - began:.0f} s")
-    return 0
+        try:
+            for row in MEASURES[name](arguments.quick):
+                print(table_line(row), flush=True)
+        except RuntimeError as error:
+            broken.append(f"({name}) {error}")
+    print(f"\n{time.monotonic() - began:.0f} s, load at the end {os.getloadavg()[0]:.1f}")
+    for words in broken:
+        print(words, file=sys.stderr)
+    return 1 if broken else 0
 
 
 def table_line(row: Row) -> str:

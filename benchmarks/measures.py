@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -48,54 +49,54 @@ def posts_and_comments(keyword_count: int, posts: int = 50) -> dict[str, object]
 
 
 def utilisation(quick: bool) -> Iterator[Row]:
-    """How much of what concurrency and latency allow is used.
+    """How much of what concurrency and latency allow is used, from first to last byte.
 
-    Beside 50, the bare spider on the same pages says what Scrapy and the machine allow.
+    The bare spider on pages that are all known beforehand says what Scrapy and the machine allow.
     """
-    seconds_of_work = 8 if quick else 20
-    for concurrency, target in ((1, 0.95), (10, 0.95), (50, 0.80)):
-        wanted = seconds_of_work * concurrency * 1000 // LATENCY_MS  # requests
-        posts = min(50, wanted * 2 // 5)
-        arguments = posts_and_comments(max(1, wanted * 2 // 5 // posts), posts)
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            run = _timed_crawl(folder, arguments, concurrency)
-            details = _utilisation_details(run, concurrency)
-            details += f", {count_items(folder) / run.seconds:.0f} items/s"
-            if concurrency == 50:
-                bare = _timed_bare(folder / "pages", concurrency)
-                details += f"; bare Scrapy: {_share(bare.requests / bare.seconds, concurrency):.2f}"
-        value = _share(run.requests / run.seconds, concurrency)
-        yield Row(
-            f"(a) utilisation at concurrency {concurrency}",
-            f"{value:.2f}",
-            f">= {target:.2f}",
-            value >= target,
-            details,
-        )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pages = folder / "pages"
+        _record(folder, pages, posts_and_comments(2))
+        recorded = pages.read_text("utf-8")
+        for concurrency, target, seconds in ((1, 0.95, 15), (10, 0.95, 25), (50, 0.80, 20)):
+            wanted = (8 if quick else seconds) * concurrency * 1000 // LATENCY_MS  # requests
+            pages.write_text(recorded * (wanted // recorded.count("\n")) or recorded, "utf-8")
+            yield _utilisation_row(folder, pages, concurrency, target, wanted)
 
 
-def _timed_crawl(folder: Path, arguments: dict[str, object], concurrency: int) -> Run:
+def _utilisation_row(
+    folder: Path, pages: Path, concurrency: int, target: float, wanted: int
+) -> Row:
+    posts = min(50, wanted * 2 // 5)
+    arguments = posts_and_comments(wanted * 2 // 5 // posts, posts)
     with fresh_sandbox("--latency", str(LATENCY_MS)) as sandbox:
-        settings = {"CONCURRENT_REQUESTS": concurrency, **_recording(folder / "pages")}
-        return measure(crawl(sandbox, folder, arguments, settings), sandbox)
-
-
-def _timed_bare(pages: Path, concurrency: int) -> Run:
+        run = measure(
+            crawl(sandbox, folder / "ours", arguments, {"CONCURRENT_REQUESTS": concurrency}),
+            sandbox,
+        )
     with fresh_sandbox("--latency", str(LATENCY_MS), "--no-verify") as sandbox:
-        return measure(_bare(pages, sandbox.url, concurrency), sandbox)
+        bare = measure(_bare(pages, sandbox.url, concurrency), sandbox)
+    value = _share(run.requests / run.seconds, concurrency)
+    items = count_items(folder / "ours")
+    shutil.rmtree(folder / "ours")
+    return Row(
+        f"(a) utilisation at concurrency {concurrency}",
+        f"{value:.2f}",
+        f">= {target:.2f}",
+        value >= target,
+        f"steady phase {_steady(run, concurrency):.2f}; {run.requests} requests in "
+        f"{run.seconds:.1f} s, {items / run.seconds:.0f} records/s, most in flight "
+        f"{run.most_in_flight}, {run.cpu / run.seconds:.0%} of a core; bare Scrapy "
+        f"{_share(bare.requests / bare.seconds, concurrency):.2f}",
+    )
+
+
+def _steady(run: Run, concurrency: int) -> float:
+    return _share(run.rate_between(0.1, 0.9), concurrency)
 
 
 def _share(requests_per_second: float, concurrency: int) -> float:
     return requests_per_second * LATENCY_MS / 1000 / concurrency
-
-
-def _utilisation_details(run: Run, concurrency: int) -> str:
-    steady = _share(run.rate_between(0.1, 0.9), concurrency)
-    return (
-        f"{run.requests} requests in {run.seconds:.1f} s, steady phase {steady:.2f}, "
-        f"most in flight {run.most_in_flight}, {run.cpu / run.seconds:.0%} of a core"
-    )
 
 
 # --- (b) CPU time -------------------------------------------------------------------------
@@ -103,67 +104,64 @@ def _utilisation_details(run: Run, concurrency: int) -> str:
 
 def cpu(quick: bool) -> Iterator[Row]:
     """CPU seconds per 1,000 records, start-up (an empty crawl) taken off."""
-    rounds = 2 if quick else 3
+    rounds = 2 if quick else 5
+    arguments = posts_and_comments(2 if quick else 4)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         full, empty = folder / "pages", folder / "empty"
-        items = _record(folder, full, posts_and_comments(3 if quick else 8))
+        items = _record(folder, full, arguments)
         empty.write_text(full.read_text("utf-8").partition("\n")[0] + "\n", "utf-8")
-        spent: dict[str, list[float]] = {"signed": [], "unverified": [], "bare": []}
+        ours, bare = [], []
         for _ in range(rounds):
-            spent["signed"].append(_crawl_cpu(folder, quick))
-            spent["bare"].append(_bare_cpu(full) - _bare_cpu(empty))
-            spent["unverified"].append(_crawl_cpu(folder, quick, "--no-verify"))
-        if HTTPX:
-            spent["httpx"] = [_plain_cpu(folder, full) - _plain_cpu(folder, empty)]
+            ours.append(_crawl_cpu(arguments, "--no-verify"))
+            bare.append((_bare_cpu(full) - _bare_cpu(empty)) / items * 1000)
+        verified = _crawl_cpu(arguments)
+        plain = (
+            (_plain_cpu(folder, full) - _plain_cpu(folder, empty)) / items * 1000 if HTTPX else 0
+        )
         requests = full.read_text("utf-8").count("\n")
-    middle = {name: median(values) / items * 1000 for name, values in spent.items()}
-    ratio = median(
-        ours / bare for ours, bare in zip(spent["unverified"], spent["bare"], strict=True)
-    )
+    ratios = sorted(one / other for one, other in zip(ours, bare, strict=True))
+    ratio = median(ratios)
     yield Row(
         "(b) CPU per 1,000 records, beside a bare Scrapy spider",
         f"{ratio:.2f}x",
         "<= 1.60x",
         ratio <= 1.6,
-        f"{middle['unverified']:.2f} s (verified {middle['signed']:.2f} s), bare "
-        f"{middle['bare']:.2f} s; {requests} requests, {items} records, {rounds} rounds",
+        f"{median(ours):.2f} s, bare {median(bare):.2f} s (least {min(ours):.2f} and "
+        f"{min(bare):.2f} s), verified {verified:.2f} s; {rounds} rounds from {ratios[0]:.2f}x to "
+        f"{ratios[-1]:.2f}x, {requests} requests and {items} records each",
     )
     if not HTTPX:
-        yield _without_httpx("(b) CPU per 1,000 records, beside httpx")
+        yield _without_httpx("(b) the same, beside httpx")
         return
     yield Row(
-        "(b) the same, beside httpx with a client per request",
-        f"{middle['unverified'] / middle['httpx']:.2f}x",
+        "(b) the same, beside httpx with a client for each request",
+        f"{median(ours) / plain:.2f}x",
         "",
         None,
-        f"httpx {middle['httpx']:.2f} s; it neither signs nor validates",
+        f"httpx {plain:.2f} s; it neither signs nor validates",
     )
-
-
-def _recording(pages: Path) -> dict[str, object]:
-    return {
-        "SPIDER_MIDDLEWARES": json.dumps({"benchmarks.recorder.Recorder": 1}),
-        "BENCHMARK_PAGES": pages,
-    }
 
 
 def _record(folder: Path, pages: Path, arguments: dict[str, object]) -> int:
     """Note the pages of a crawl; gives the number of its records."""
-    with fresh_sandbox() as sandbox:
-        settings = {"CONCURRENT_REQUESTS": 10, **_recording(pages)}
-        measure(crawl(sandbox, folder, arguments, settings), sandbox)
-    return count_items(folder)
+    with fresh_sandbox("--no-verify") as sandbox:
+        spider_arguments = [f"{name}={value}" for name, value in arguments.items()]
+        command = [sys.executable, "-m", "benchmarks.record", str(pages), sandbox.url]
+        measure([*command, str(folder / "recorded"), *spider_arguments], sandbox)
+    return count_items(folder / "recorded")
 
 
-def _crawl_cpu(folder: Path, quick: bool, *options: str) -> float:
-    full = posts_and_comments(3 if quick else 8)
-    return _cpu_of_crawl(folder, full, *options) - _cpu_of_crawl(folder, EMPTY, *options)
+def _crawl_cpu(arguments: dict[str, object], *options: str) -> float:
+    spent, items = _cpu_of_crawl(arguments, *options)
+    return (spent - _cpu_of_crawl(EMPTY, *options)[0]) / items * 1000
 
 
-def _cpu_of_crawl(folder: Path, arguments: dict[str, object], *options: str) -> float:
-    with fresh_sandbox(*options) as sandbox:
-        return measure(crawl(sandbox, folder, arguments, {"CONCURRENT_REQUESTS": 10}), sandbox).cpu
+def _cpu_of_crawl(arguments: dict[str, object], *options: str) -> tuple[float, int]:
+    """CPU seconds and number of records of one crawl."""
+    with tempfile.TemporaryDirectory() as name, fresh_sandbox(*options) as sandbox:
+        command = crawl(sandbox, Path(name), arguments, {"CONCURRENT_REQUESTS": 10})
+        return measure(command, sandbox).cpu, count_items(Path(name))
 
 
 def _bare(pages: Path, url: str, concurrency: int) -> list[str]:
@@ -192,15 +190,9 @@ def _without_httpx(name: str) -> Row:
 
 
 def memory(quick: bool) -> Iterator[Row]:
-    """Resident memory of a short and of a long crawl."""
-    runs: list[tuple[int, Run]] = []
-    for keyword_count in (2, 8 if quick else 36):
-        with tempfile.TemporaryDirectory() as name, fresh_sandbox() as sandbox:
-            arguments = posts_and_comments(keyword_count) | {"max_replies": 5}
-            command = crawl(sandbox, Path(name), arguments, {"CONCURRENT_REQUESTS": 10})
-            runs.append((0, measure(command, sandbox)))
-            runs[-1] = (count_items(Path(name)), runs[-1][1])
-    (few, short), (many, long) = runs
+    """Resident memory of a short and of a long crawl, with replies."""
+    few, short = _memory_of_crawl(keyword_count=1, posts=40)
+    many, long = _memory_of_crawl(keyword_count=4 if quick else 16, posts=50)
     growth = (long.peak_rss - short.peak_rss) / MB
     yield Row(
         f"(c) growth of peak memory from {few:,} to {many:,} records",
@@ -210,6 +202,14 @@ def memory(quick: bool) -> Iterator[Row]:
         f"peak {short.peak_rss / MB:.0f} and {long.peak_rss / MB:.0f} MB, at the end "
         f"{short.samples[-1].rss / MB:.0f} and {long.samples[-1].rss / MB:.0f} MB",
     )
+
+
+def _memory_of_crawl(keyword_count: int, posts: int) -> tuple[int, Run]:
+    """Number of records of a crawl, and what was seen of it."""
+    arguments = posts_and_comments(keyword_count, posts) | {"max_replies": 5}
+    with tempfile.TemporaryDirectory() as name, fresh_sandbox() as sandbox:
+        run = measure(crawl(sandbox, Path(name), arguments, {"CONCURRENT_REQUESTS": 10}), sandbox)
+        return count_items(Path(name)), run
 
 
 # --- (d) media ----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ class Page(NamedTuple):
 
 
 def read_pages(path: Path, sandbox_url: str, cookies: str) -> list[Page]:
-    """The pages that :class:`benchmarks.recorder.Recorder` noted, addressed to the sandbox."""
+    """The pages that ``benchmarks.record`` noted, addressed to the sandbox."""
     with path.open(encoding="utf-8") as lines:
         return [_page(sandbox_url, cookies, *json.loads(line)) for line in lines]
 
