@@ -485,6 +485,22 @@ def test_a_server_that_is_no_proxy_is_told_apart(scheme: str, answer: bytes) -> 
         assert isinstance(tunnel_error(proxy), ProxyUnreachable)
 
 
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+def test_a_proxy_that_says_nothing_is_told_apart(scheme: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = parse_proxy(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}")
+        with pytest.raises(ProxyUnreachable, match="does not answer"):
+            run(open_tunnel(proxy, "site.example", 443, timeout=0.2))
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+def test_a_target_that_is_no_name_is_no_fault_of_the_proxy(
+    kind: type[LocalProxy], echo: Echo
+) -> None:
+    with kind(echo.address) as server, pytest.raises(TargetUnreachable):
+        run(open_tunnel(parse_proxy(server.url), "a..b", 443))
+
+
 def test_a_target_that_the_proxy_does_not_reach_is_told_apart() -> None:
     with LocalSocks(("127.0.0.1", closed_port())) as server:
         error = tunnel_error(parse_proxy(server.url))

@@ -80,10 +80,12 @@ async def open_tunnel(
         await asyncio.wait_for(greet(stream, proxy, host, port), timeout)
     except BaseException as error:
         stream.writer.close()
+        if isinstance(error, asyncio.TimeoutError):  # an OSError too, since Python 3.11
+            raise ProxyUnreachable("it does not answer") from None
         if isinstance(error, (OSError, EOFError, asyncio.LimitOverrunError)):
             raise ProxyUnreachable("it closed the connection") from None
-        if isinstance(error, asyncio.TimeoutError):
-            raise ProxyUnreachable("it does not answer") from None
+        if isinstance(error, UnicodeError):
+            raise TargetUnreachable("the target is no host name") from None
         raise
     return stream
 
