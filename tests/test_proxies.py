@@ -9,6 +9,7 @@ import socket
 import ssl
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -765,23 +766,64 @@ def test_provider_settings_that_cannot_work_are_refused(
 # --- The middleware ---------------------------------------------------------------------------
 
 
+@pytest.fixture
+def middleware_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., ProxyMiddleware]:
+    """The middleware of an XHS crawl with some settings."""
+    monkeypatch.setenv("XHS_COOKIES", "a1=0; web_session=0")
+
+    def make(**settings: Any) -> ProxyMiddleware:
+        known = {name: value for name, value in vars(project).items() if name.isupper()}
+        crawler = get_crawler(XhsSpider, {**known, "SAVE_DATA_PATH": str(tmp_path), **settings})
+        crawler.spider = crawler._create_spider(keywords="露营")
+        return ProxyMiddleware.from_crawler(crawler)
+
+    return make
+
+
+def request_of(middleware: ProxyMiddleware, url: str, **meta: Any) -> Request:
+    account = next(iter(middleware.spider.sessions.sessions))
+    return Request(url, meta={"session": account, **meta})
+
+
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:9222/json", "https://localhost/", "http://[::1]:8000/"]
 )
 def test_loopback_is_asked_without_a_proxy(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    url: str, middleware_of: Callable[..., ProxyMiddleware]
 ) -> None:
-    monkeypatch.setenv("XHS_COOKIES", "a1=0; web_session=0")
-    settings = {name: value for name, value in vars(project).items() if name.isupper()}
-    settings |= {"PROXIES": f"http://anna:{SECRET}@h:1", "SAVE_DATA_PATH": str(tmp_path)}
-    crawler = get_crawler(XhsSpider, settings)
-    crawler.spider = crawler._create_spider(keywords="露营")
-    request = Request(
-        url, headers={"Proxy-Authorization": "Basic eA=="}, meta={"proxy": "http://h:1"}
-    )
-    request.meta["session"] = next(iter(crawler.spider.sessions.sessions))
-    middleware = ProxyMiddleware.from_crawler(crawler)
+    middleware = middleware_of(PROXIES=f"http://anna:{SECRET}@h:1")
+    request = request_of(middleware, url, proxy="http://h:1")
+    request.headers["Proxy-Authorization"] = "Basic eA=="
     assert middleware.covers(request.meta["session"])  # other hosts need a proxy
     assert run(middleware.process_request(request)) is None
     assert "Proxy-Authorization" not in request.headers
     assert request.meta["proxy"] is None
+
+
+def test_an_address_that_the_platform_refuses_is_replaced_a_few_times(
+    middleware_of: Callable[..., ProxyMiddleware],
+) -> None:
+    middleware = middleware_of(PROXIES=[f"http://h:{port}" for port in range(1, 9)])
+    request = request_of(middleware, "https://www.xiaohongshu.com/")
+    account = request.meta["session"]
+    assert not middleware.blocked(request)  # it went through none of ours
+    replaced = []
+    while True:
+        health = middleware.pool.choose(account)
+        assert health
+        request.meta |= {"proxy_label": health.label, "sent_at": time.time()}
+        if not middleware.blocked(request):
+            break
+        replaced.append(health.label)
+    assert replaced == ["h:1", "h:2", "h:3"]
+
+
+def test_the_only_address_is_not_replaced(
+    middleware_of: Callable[..., ProxyMiddleware],
+) -> None:
+    middleware = middleware_of(PROXIES="http://h:1")
+    request = request_of(middleware, "https://www.xiaohongshu.com/", proxy_label="h:1")
+    request.meta["sent_at"] = time.time()
+    assert not middleware.blocked(request)

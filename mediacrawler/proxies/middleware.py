@@ -49,6 +49,8 @@ REFILL_SECONDS = 5.0
 """A provider is not asked more often than this."""
 VAIN_REFILLS = 3
 """So many answers of a provider in a row without a new proxy mean that there are none."""
+ADDRESSES_TRIED = 3
+"""A request that the platform refuses from so many addresses is not refused because of them."""
 LABEL = "proxy_label"
 """The key of ``request.meta`` with the pool's name of the proxy that the request went through."""
 
@@ -169,18 +171,20 @@ class ProxyMiddleware:
         return self._lends or self.pool.owns(account)
 
     def blocked(self, request: Request) -> bool:
-        """The platform refuses the address from which *request* came.
+        """Note that the platform refuses the address from which *request* came.
 
-        True if it went through a proxy of ours, and its session may get another one.
+        True if its session has got another one, so that the request is worth sending again; at
+        most ADDRESSES_TRIED times a request.
         """
-        label = request.meta.get(LABEL)
+        label, account = request.meta.get(LABEL), request.meta["session"]
         if label is None:
             return False
         if self.pool.failed(label, "blocked by the platform", request.meta.get("sent_at", 0.0)):
             self._say_aside(label)
-        return not self.pool.owns(request.meta["session"]) and (
-            self.provider is not None or not self.pool.hopeless(request.meta["session"])
-        )
+        tried = request.meta["addresses_tried"] = request.meta.get("addresses_tried", 0) + 1
+        if tried > ADDRESSES_TRIED or self.pool.owns(account):
+            return False
+        return self.provider is not None or self.pool.choose(account) is not None
 
     def browser_proxy(self, account: str) -> str | None:
         """The URL (with credentials: a secret) of the proxy through which requests of that
