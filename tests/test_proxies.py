@@ -813,7 +813,7 @@ def test_an_address_that_the_platform_refuses_is_replaced_a_few_times(
     while True:
         health = middleware.pool.choose(account)
         assert health
-        request.meta |= {"proxy_label": health.label, "sent_at": time.time()}
+        request.meta.update(proxy_label=health.label, sent_at=time.time())
         if not middleware.blocked(request):
             break
         replaced.append(health.label)
