@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError, NotConfigured
-from scrapy.http import HtmlResponse
+from scrapy.http.headers import Headers
+from scrapy.responsetypes import responsetypes
 
 from mediacrawler.browser import find_chromium
 from mediacrawler.exceptions import (
@@ -30,8 +31,6 @@ from mediacrawler.handlers import shared
 from mediacrawler.middlewares import require_platform_spider, unsent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from playwright.async_api import Page
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+HTML = "text/html"
 LOOK_SECONDS = 0.1  # how often the opened page is looked at
 PAGE_REFUSALS = (CaptchaRequired, LoginRequired, AccessDenied)
 
@@ -49,14 +49,44 @@ class Opened:
     """What the browser showed last: `refusal` is None once the page was there."""
 
     status: int
-    html: str
+    kind: str
+    text: str
     refusal: PlatformError | None
+
+    def response(self, request: Request) -> Response:
+        """What it is for Scrapy: as if it were the answer to *request*."""
+        headers, body = Headers({"Content-Type": self.kind}), self.text.encode("utf-8")
+        kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
+        return kind(
+            request.url,
+            status=self.status,
+            headers=headers,
+            body=body,
+            flags=["browser"],
+            request=request,
+        )
+
+
+class Visit:
+    """What happens to a page while it is open: handlers of Playwright's events."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        """HTTP status of what is shown; a challenge is followed by another page."""
+        self.crashed = False
+
+    def note_status(self, response: Any) -> None:
+        if response.request.is_navigation_request() and response.frame.parent_frame is None:
+            self.status = response.status
+
+    def note_crash(self, _page: Any) -> None:
+        self.crashed = True
 
 
 class BrowserFallbackMiddleware:
     """Opens a page that is a challenge or a login wall, and hands its content on.
 
-    Only pages that a person's browser would open too: no signed requests, no JSON, nothing
+    Only what a person's browser could open too: no signed requests, no forms, nothing
     anonymous. While one page of a session is open the others wait: the cookies that it brings
     let them through as they are. A page that the browser does not get either is answered with
     what came first, and the back-off middleware decides what that leads to.
@@ -100,14 +130,7 @@ class BrowserFallbackMiddleware:
             (self._passed_at if passed else self._failed_at)[slot] = time.time()
         if opened is None or not passed:
             return response
-        return HtmlResponse(
-            request.url,
-            status=opened.status,
-            headers={"Content-Type": "text/html; charset=utf-8"},
-            body=opened.html.encode("utf-8"),
-            flags=["browser"],
-            request=request,
-        )
+        return opened.response(request)
 
     @property
     def _pages(self) -> Any:
@@ -127,13 +150,16 @@ class BrowserFallbackMiddleware:
         """Open the page of *request* and wait until its content is there, or the time is up."""
         from scrapy_playwright.page import PageMethod  # type: ignore[import-untyped]
 
-        statuses = [200]
-        look = PageMethod(self._watch, request, statuses)
+        visit = Visit()
+        look = PageMethod(self._watch, request, visit)
         page_request = request.replace(
             meta={
                 "playwright": True,
                 "playwright_page_methods": [look],
-                "playwright_page_event_handlers": {"response": status_noter(statuses)},
+                "playwright_page_event_handlers": {
+                    "response": visit.note_status,
+                    "crash": visit.note_crash,
+                },
                 "playwright_page_goto_kwargs": {
                     "wait_until": "commit",
                     "referer": referer(request),
@@ -164,15 +190,15 @@ class BrowserFallbackMiddleware:
             logger.info("%s: the browser gets it too: %s", self.spider.name, opened.refusal)
         return opened
 
-    async def _watch(self, page: Page, request: Request, statuses: list[int]) -> Opened:
+    async def _watch(self, page: Page, request: Request, visit: Visit) -> Opened:
         """Look at the page until it is what was asked for; its cookies are the session's then.
 
-        *statuses* are those of the pages that it has been so far.
+        :raises Error: the page or the browser went away.
         """
         until = time.monotonic() + self.seconds
         while True:
-            html = await content(page, until - time.monotonic())
-            opened = self._judge(request, statuses[-1], html)
+            kind, text = await content(page, visit, until - time.monotonic())
+            opened = self._judge(request, visit.status, kind, text)
             if opened.refusal is None or time.monotonic() > until or self.spider.stopping:
                 break
             await asyncio.sleep(LOOK_SECONDS)
@@ -183,26 +209,25 @@ class BrowserFallbackMiddleware:
     async def _keep_cookies(self, page: Page, request: Request) -> None:
         await shared(self.crawler).browser.keep_cookies(page.context, request.meta["cookiejar"])
 
-    def _judge(self, request: Request, status: int, html: str) -> Opened:
+    def _judge(self, request: Request, status: int, kind: str, text: str) -> Opened:
         """What a page means; one that says that the post is gone is an answer, too."""
-        headers = {"content-type": "text/html; charset=utf-8"}
+        kind = f"{kind}; charset=utf-8"
+        refusal: PlatformError | None = None
         try:
-            read(self._pages, request, status, headers, html.encode("utf-8"))
+            read(self._pages, request, status, {"content-type": kind}, text.encode("utf-8"))
         except NotFound:
-            return Opened(status, html, None)
+            pass
         except PlatformError as error:
-            return Opened(status, html, error)
-        return Opened(status, html, None)
+            refusal = error
+        return Opened(status, kind, text, refusal)
 
 
 def is_page(request: Request, response: Response) -> bool:
-    """Whether it is the answer to a request for a page, and an HTML page or a redirect."""
+    """Whether it is an HTML page or a redirect, and the answer to what a browser can open."""
     meta = request.meta
     if "page" not in meta or "cookiejar" not in meta or request.method != "GET":
         return False
     if "sign" in meta or "page_fetch" in meta or meta.get("anonymous"):
-        return False
-    if b"application/json" in (request.headers.get("Accept") or b""):
         return False
     kind = response.headers.get("Content-Type") or b""
     return 300 <= response.status < 400 or b"text/html" in kind
@@ -239,18 +264,8 @@ def referer(request: Request) -> str:
     return (request.headers.get("Referer") or b"").decode("latin-1")
 
 
-def status_noter(statuses: list[int]) -> Callable[[Any], None]:
-    """A handler of Playwright's event "response" that notes the status of each page."""
-
-    def note(response: Any) -> None:
-        if response.request.is_navigation_request() and response.frame.parent_frame is None:
-            statuses.append(response.status)
-
-    return note
-
-
-async def content(page: Page, seconds: float) -> str:
-    """The page as it is now, or "" while it is on its way to another one.
+async def content(page: Page, visit: Visit, seconds: float) -> tuple[str, str]:
+    """Type and text of what the page shows now; no text while it is on its way to another.
 
     :raises Error: the page or the browser went away.
     """
@@ -259,13 +274,18 @@ async def content(page: Page, seconds: float) -> str:
     try:
         return await asyncio.wait_for(_loaded_content(page), max(seconds, 1.0))
     except asyncio.TimeoutError:
-        return ""  # its script keeps it busy
+        pass  # its script keeps it busy, or it has crashed
     except Error:
         if page.is_closed():
             raise
-        return ""
+    if visit.crashed:
+        raise Error("the page crashed")
+    return HTML, ""
 
 
-async def _loaded_content(page: Page) -> str:
+async def _loaded_content(page: Page) -> tuple[str, str]:
     await page.wait_for_load_state("domcontentloaded")
-    return await page.content()
+    kind = await page.evaluate("document.contentType")
+    if kind == HTML:
+        return kind, await page.content()
+    return kind, await page.evaluate("document.body.innerText")  # JSON, shown as it is

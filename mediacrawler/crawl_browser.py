@@ -64,8 +64,8 @@ class CrawlBrowser:
         self.crawler = crawler
         self._handler: Handler | None = None
         self._starting = asyncio.Lock()
-        self._contexts: dict[str, str] = {}
-        """The name of each session's context, by slot."""
+        self._contexts: dict[tuple[str, str | None], str] = {}
+        """The name of each context, by session and user agent."""
         if crawler.settings["LOG_LEVEL"] != "DEBUG":
             # Its lines are about machinery, and its warnings carry whole tracebacks of failures
             # that are told in one line here.
@@ -103,7 +103,7 @@ class CrawlBrowser:
         jar = self.jar(slot)
         for entry in await context.cookies():
             cookie = from_browser(entry)
-            if cookie.value or cookie.name not in spider.required_cookies:
+            if cookie.value or cookie.name not in spider.login_cookies:
                 jar.set_cookie(cookie.for_jar(spider.cookie_domain))
 
     def jar(self, slot: str) -> CookieJar:
@@ -187,9 +187,9 @@ class CrawlBrowser:
 
     async def _leave_old_context(self, handler: Handler, session: Session) -> None:
         """Close the context that the session had with another proxy."""
-        name = context_name(session)
-        old = handler.context_wrappers.get(self._contexts.get(session.slot, name))
-        self._contexts[session.slot] = name
+        key, name = (session.slot, session.user_agent), context_name(session)
+        old = handler.context_wrappers.get(self._contexts.get(key, name))
+        self._contexts[key] = name
         if old is not None and old is not handler.context_wrappers.get(name):
             with suppress(Error, asyncio.TimeoutError):
                 await asyncio.wait_for(old.context.close(), CLOSING_SECONDS)
@@ -198,7 +198,7 @@ class CrawlBrowser:
         """The session of a request, with the user agent and the proxy that its requests have."""
         spider: Any = self.crawler.spider
         session: Session = spider.sessions.sessions[request.meta["session"]]
-        agent = session.user_agent or spider.default_user_agent
+        agent = (request.headers.get("User-Agent") or b"").decode("latin-1") or None
         proxies = self.crawler.get_downloader_middleware(ProxyMiddleware)
         proxy = proxies.browser_proxy(session.account) if proxies else session.proxy
         return replace(session, cookies=[], user_agent=agent, proxy=proxy)
@@ -245,10 +245,9 @@ def is_heavy(request: PageRequest) -> bool:
 
 
 def context_name(session: Session) -> str:
-    """Another proxy is another context: never two addresses for one, or one for two."""
-    if not session.proxy:
-        return session.slot
-    return f"{session.slot}#{sha256(session.proxy.encode()).hexdigest()[:8]}"
+    """Another proxy or user agent is another context: one identity in each, always the same."""
+    identity = f"{session.proxy} {session.user_agent}"  # hashed: proxies have passwords
+    return f"{session.slot}#{sha256(identity.encode()).hexdigest()[:8]}"
 
 
 async def put_cookies(context: BrowserContext, cookies: list[Cookie]) -> None:

@@ -22,6 +22,7 @@ from scrapy.http.headers import Headers
 from scrapy.responsetypes import responsetypes
 
 from mediacrawler.crawl_browser import ATTEMPTS, close_page, first_line, is_gone
+from mediacrawler.exceptions import UsageProblem
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -109,12 +110,16 @@ class PageFetcher:
         Cookies, user agent, Referer and Origin are the page's. Redirects are followed.
 
         :raises DownloadTimeoutError: no whole answer within ``meta["download_timeout"]``.
-        :raises DownloadFailedError: the network failed, or the page does not stay.
-        :raises UsageProblem: there is no browser, or it does not start.
+        :raises DownloadFailedError: the network failed, the page does not stay, or the browser
+            does not start, which ends the crawl.
         """
         attempt = 1
         while True:
-            seat = await self._seat(request)
+            try:
+                seat = await self._seat(request)
+            except UsageProblem as problem:
+                self._browser.crawler.spider.stop("error", str(problem))  # type: ignore[union-attr]
+                raise DownloadFailedError(str(problem)) from problem
             try:
                 return await self._send(seat, request)
             except Error as error:
@@ -147,7 +152,9 @@ class PageFetcher:
             "playwright_page_goto_kwargs": {"wait_until": "load"},
             "session": request.meta["session"],
         }
-        response = await self._browser.open(Request(request.meta["page_fetch"], meta=meta))
+        headers = {"User-Agent": request.headers.get("User-Agent") or b""}
+        where = Request(request.meta["page_fetch"], headers=headers, meta=meta)
+        response = await self._browser.open(where)
         page: Page = response.meta["playwright_page"]
         await page.unroute_all()  # nothing is rewritten or left out any more
         seat = Seat(page, request.meta["cookiejar"])

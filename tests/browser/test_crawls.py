@@ -308,20 +308,32 @@ def test_a_browser_that_dies_in_the_middle_is_started_again_and_nothing_is_lost(
     assert "Traceback" not in crawled.output
 
 
-def test_a_browser_that_dies_while_a_challenge_is_open_is_started_again(
-    tls_sandbox: RunningSandbox, started
+@pytest.mark.parametrize("victim", ["browser", "page"])
+def test_what_dies_while_a_challenge_is_open_is_opened_again(
+    tls_sandbox: RunningSandbox, started, victim: str
 ) -> None:
     cookies = behind_the_challenge(tls_sandbox)
     tls_sandbox.fault("slow", path="/zse-ck/", args={"seconds": 2})
     crawl = started("zhihu", ANSWERS, cookies=cookies)
     crawl.until("the script is asked for", lambda: scripts_run(tls_sandbox) > 0)
-    for pid in crawl.browsers():
+    for pid in crawl.browsers() if victim == "browser" else crawl.pages():
         os.kill(pid, signal.SIGKILL)
     crawled = crawl.finish()
 
     assert crawled.exit_code == 0, crawled.output
     assert len(crawled.posts) == 6
     assert scripts_run(tls_sandbox) == 2
+
+
+def test_a_browser_that_does_not_start_ends_a_crawl_that_is_sent_through_it(
+    tls_sandbox: RunningSandbox, started
+) -> None:
+    crawl = started("xhs", {"keywords": "露营"}, XHS_TRANSPORT="page", CHROMIUM_PATH="/bin/false")
+    crawled = crawl.finish()
+
+    assert crawled.report["verdict"] == "error"
+    assert "/bin/false does not start" in crawled.report["reason"]
+    assert "Traceback" not in crawled.output
 
 
 # --- The doctor -------------------------------------------------------------------------------
