@@ -55,6 +55,8 @@ class Seed:
     opening: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
+    caveat: str | None = None
+    """What a list cannot show to such a session; it matters if the list ends early."""
     spare: list[Post] = field(default_factory=list)
     """Cards of posts whose detail failed: kept, and saved where room is left at the end."""
     _seen: set[str] = field(default_factory=set)
@@ -291,6 +293,8 @@ class Ledger:
 
     seeds: list[Seed] = field(default_factory=list)
     claimed: set[str] = field(default_factory=set)
+    recorded: set[str] = field(default_factory=set)
+    """Keys of all records that were written."""
     walks: dict[str, CommentWalk] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
     comments: int = 0

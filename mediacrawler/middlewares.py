@@ -384,8 +384,11 @@ class SessionMiddleware:
             session.cookies = [Cookie.from_jar(cookie) for cookie in spider.jar(session)]
             spider.save_session(session)
 
-    def process_request(self, request: Request) -> Request | None:
-        session = self.spider.sessions.choose(request.meta.get("session"))
+    async def process_request(self, request: Request) -> Request | None:
+        if not request.meta.get("awaited"):
+            await self.spider.opened.wait()
+        meta = request.meta
+        session = self.spider.sessions.choose(meta.get("session"), meta.get("needs"))
         if session is None:  # the last one was put aside while this request was on its way here
             if request.meta.get("awaited"):
                 raise IgnoreRequest("no session is left")
@@ -434,7 +437,7 @@ class KeepLoginMiddleware:
     def _blanks(self, line: bytes) -> bool:
         spider: Any = self.crawler.spider
         name, _, value = line.decode("latin-1").partition(";")[0].partition("=")
-        return name.strip() in spider.required_cookies and not value.strip(' "')
+        return name.strip() in spider.login_cookies and not value.strip(' "')
 
 
 class SigningMiddleware:

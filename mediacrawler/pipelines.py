@@ -88,14 +88,21 @@ class PrivacyPipeline:
 class DuplicatesPipeline:
     """Drops a record whose id was seen before in this crawl."""
 
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        require_platform_spider(crawler)
+        return cls(crawler)
 
     def process_item(self, item: Item) -> Item:
+        spider: Any = self.crawler.spider
+        recorded: set[str] = spider.ledger.recorded  # kept with a JOBDIR
         key = f"{type(item).__name__[:2]}{item_id(item)}"
-        if key in self._seen:
+        if key in recorded:
             raise DropItem(f"duplicate {type(item).__name__.lower()} {item_id(item)}", "DEBUG")
-        self._seen.add(key)
+        recorded.add(key)
         return item
 
 

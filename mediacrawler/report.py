@@ -90,6 +90,9 @@ def _problems(ledger: Ledger, ending: Ending) -> Iterable[str]:
     lists = sum(bool(seed.list_error) for seed in ledger.seeds)
     if lists:
         yield f"{lists} searches or lists failed"
+    for seed in ledger.seeds:
+        if seed.caveat and seed.ended and seed.outcome != "limit reached":
+            yield seed.caveat
     if ledger.creators_failed:
         yield f"{len(ledger.creators_failed)} creators failed"
     gaps = ledger.open_gaps()

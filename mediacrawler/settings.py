@@ -16,6 +16,10 @@ ADDONS = {"mediacrawler.addons.MediaCrawlerAddon": 100}
 # one platform, an explicit CONCURRENT_REQUESTS beats both.
 MAX_CONCURRENCY_NUM = 1
 DOWNLOAD_DELAY_JITTER = 0.5  # each delay is 0.5 to 1.5 times DOWNLOAD_DELAY
+DEFAULT_REQUEST_HEADERS = {
+    "Accept": "application/json, text/plain, */*",
+    "Accept-Language": "zh-CN,zh;q=0.9",
+}
 DOWNLOAD_TIMEOUT = 30  # seconds without an answer (for a file being streamed: without a byte)
 ROBOTSTXT_OBEY = False  # the addresses are those of the platforms' own apps, not pages for robots
 

@@ -35,6 +35,8 @@ class Session:
     state: State = "new"
     reason: str | None = None
     logged_in_at: datetime | None = None
+    can: set[str] = field(default_factory=set)
+    """What this session may do that others may not, in the platform's words; not stored."""
     checked_at: datetime | None = None
     cool_until: datetime | None = None
 
@@ -67,12 +69,14 @@ class SessionPool:
         now = self._now()
         return [session for session in self.sessions.values() if session.usable(now)]
 
-    def choose(self, bound_to: str | None) -> Session | None:
+    def choose(self, bound_to: str | None, needs: str | None = None) -> Session | None:
         """The session for a request that is *bound_to* an account, or to none yet.
 
-        None where no session is usable.
+        *needs* names what the session must be able to do, if any is. None where no session is
+        usable.
         """
         usable = self.usable()
+        usable = [session for session in usable if needs in session.can] or usable
         for session in usable:
             if session.account == bound_to:
                 return session

@@ -7,12 +7,13 @@ modules', waiting and repeating the back-off middleware's.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -87,6 +88,9 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     cookie_domain: str
     """The domain of cookies whose source does not say."""
     required_cookies: ClassVar[tuple[str, ...]] = ()
+    """Without these no crawl begins."""
+    login_cookies: ClassVar[tuple[str, ...]] = ()
+    """What a login consists of: an answer that blanks them is not obeyed."""
     sorts: ClassVar[Mapping[str, Any]] = {"general": None}
     """The `sort` values that the platform has, with its own words for them."""
     post_types: ClassVar[Mapping[str, Any]] = {"all": None}
@@ -127,11 +131,20 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """Another way to a post whose *attempt*-th way (from 1) failed, or None."""
         return None
 
-    def completion_request(self, post: Post) -> Request | None:
-        """One more request that `post` needs before it is whole (a long text), or None.
+    def completion_request(self, page: PostPage) -> Request | None:
+        """One more request that a post needs before it is whole (a long text), or None.
 
         Its page function gives the completed :class:`~mediacrawler.pages.PostPage`.
         """
+        return None
+
+    def without(self, page: PostPage, request: Request) -> PostPage | None:
+        """What becomes of *page* where the answer to a completion *request* cannot be had.
+
+        Gives the page to go on with, what is missing being marked so that it is not asked for
+        again; or None, if the post stays as it is.
+        """
+        page.post.extra["truncated"] = True
         return None
 
     def comments_request(self, post: Post, cursor: str | None) -> Request:
@@ -158,9 +171,18 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """The earliest time at which the post can have been published, if the card tells."""
         return card.published_at
 
+    def whoami_request(self) -> Request:
+        """The platform's own word on whose session it is, read by the page function ``me``."""
+        raise NotImplementedError
+
     def media_headers(self) -> dict[str, str]:
-        """Headers with which the platform's files are fetched."""
-        return {}
+        """Headers with which the platform's files are fetched: pages of the site show them."""
+        return {"Referer": self.home}
+
+    @property
+    def wants_videos(self) -> bool:
+        """Whether video files are to be downloaded."""
+        return self.args.media in ("videos", "all")
 
     async def open_session(self, session: Session) -> None:
         """What *session* has to ask before its first request (keys, a visitor's cookies).
@@ -239,6 +261,8 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             "flagged": settings.getfloat("SESSION_COOLDOWN"),
             "rate_limited": settings.getfloat("SESSION_COOLDOWN_RATE"),
         }
+        self.opened = asyncio.Event()
+        """Set when the sessions are open; until then only what opens them is sent."""
         self.sessions = SessionPool(self._load_sessions(settings), now_utc)
         self._check_sessions()
         check_folder(Path(settings["SAVE_DATA_PATH"]))
@@ -261,9 +285,10 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             sessions = [self.store.load(self.name, account) for account in self.args.account]
         else:
             sessions = [self._session_of_cookies(settings)]
-            stored = self.store.all(self.name)
-            if self._missing(sessions[0]) and len(stored) == 1:
-                sessions = stored
+            if not sessions[0].cookies or self._missing(sessions[0]):
+                names = self.store.names(self.name)
+                if len(names) == 1:
+                    sessions = [self.store.load(*names[0])]
         for session in sessions:
             session.cookies = [c for cookie in session.cookies for c in self.as_sent(cookie)]
         return sessions
@@ -336,7 +361,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         if session.account == UNNAMED:
             return
         try:
-            self.store.save(session)
+            self.store.update(session)
         except OSError as error:
             self.logger.error("%s: account %s: not saved: %s", self.name, session.account, error)
 
@@ -413,27 +438,31 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         :raises PlatformError: it cannot be had any more.
         """
         page: PostPage | None = await self.fetch(self.post_request(post))
-        while page and (request := self.completion_request(page.post)) is not None:
+        while page and (request := self.completion_request(page)) is not None:
             page = await self.fetch(request)
         return page
 
     async def start(self) -> AsyncIterator[Any]:
         """The first requests of every seed; a resumed crawl (JOBDIR) has them already."""
+        state: dict[str, Any] = getattr(self, "state", {})
+        resumed = "ledger" in state
+        self.ledger = state.setdefault("ledger", self.ledger)
+        try:
+            await self._open_sessions()
+        finally:
+            self.opened.set()
+        if resumed:
+            self.logger.info("%s: resuming", self.name)
+        elif not self.stopping:
+            for request in self._seed_requests():
+                yield request
+
+    async def _open_sessions(self) -> None:
         for session in self.sessions.usable():
             try:
                 await self.open_session(session)
             except PlatformError as error:
                 self.stop("error", f"no session could be opened: {error}")
-        if self.stopping:
-            return
-        state: dict[str, Any] = getattr(self, "state", {})
-        if "ledger" in state:
-            self.ledger = state["ledger"]
-            self.logger.info("%s: resuming", self.name)
-            return
-        state["ledger"] = self.ledger
-        for request in self._seed_requests():
-            yield request
 
     def _seed_requests(self) -> Output:
         if self.post_targets:
@@ -594,6 +623,9 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         wanted = self.args.post_type
         if wanted != "all" and card.post_type is not None and card.post_type != wanted:
             return "other type"
+        since, published = self.args.since, card.published_at
+        if since and published and published < since:
+            return "outside the dates"
         earliest = self.earliest_time(card)
         if self.args.until and earliest and earliest > self.args.until:
             return "outside the dates"
@@ -612,10 +644,12 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         yield from self._complete(page, card, seed)
 
     def _complete(self, page: PostPage, card: Post, seed: int) -> Output:
-        request = self.completion_request(page.post)
+        request = self.completion_request(page)
         if request is None:
             yield from self._save(page, card, seed)
             return
+        if page.session:
+            request.meta["session"] = page.session
         yield self._plan(
             request,
             self.parse_completion,
@@ -627,15 +661,24 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         )
 
     def parse_completion(self, response: Response, page: PostPage, card: Post, seed: int) -> Output:
-        yield from self._complete(response.meta["result"], card, seed)
+        whole: PostPage = response.meta["result"]
+        whole.session = page.session
+        whole.related = whole.related or page.related
+        yield from self._complete(whole, card, seed)
 
     def completion_failed(self, failure: Failure) -> Output:
         kwargs = failure.request.cb_kwargs
         page: PostPage = kwargs["page"]
-        page.post.extra["truncated"] = True
         self.crawler.stats.inc_value("posts/truncated")
-        self.logger.error("%s: post %s stays cut: %s", self.name, page.post.post_id, failure.value)
-        yield from self._save(page, kwargs["card"], kwargs["seed"])
+        self.logger.error(
+            "%s: post %s is incomplete: %s", self.name, page.post.post_id, failure.value
+        )
+        rest = self.without(page, failure.request)
+        if rest is None:
+            yield from self._save(page, kwargs["card"], kwargs["seed"])
+            return
+        rest.session, rest.related = page.session, rest.related or page.related
+        yield from self._complete(rest, kwargs["card"], kwargs["seed"])
 
     def _save(self, page: PostPage, card: Post, seed: int) -> Output:
         taken = self.ledger.seeds[seed]
@@ -651,9 +694,12 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             if name in card.extra:
                 post.extra.setdefault(name, card.extra[name])
         taken.post_saved()
+        # An original may come with many reposts, or be collected for itself.
+        originals = [p for p in page.related if post_key(p) not in self.ledger.claimed]
+        self.ledger.claimed.update(post_key(original) for original in originals)
         yield from self._start_comments(post, page.session)
         yield from self._advance(taken)
-        yield from self._items([post, *page.related], taken)
+        yield from self._items([post, *originals], taken)
 
     def _outside(self, post: Post, seed: Seed) -> str | None:
         """Why a post is not wanted after all; what was named by link always is."""
@@ -688,6 +734,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         seed = self.ledger.seeds[kwargs["seed"]]
         fallback = self.post_fallback(card, failure.value, kwargs["attempt"])
         if fallback is not None:
+            fallback.meta["session"] = failure.request.meta.get("session")
             yield self._open(card, kwargs["seed"], fallback, kwargs["attempt"] + 1)
             return
         error = self.final_error(card, failure.value)
@@ -805,6 +852,28 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             self.ledger.creators_failed[creator_id] = str(error)
             self.logger.error("%s: creator %s failed: %s", self.name, creator_id, error)
         yield from ()
+
+
+def choice(settings: BaseSettings, name: str, allowed: Collection[Any]) -> Any:
+    """The value of a setting that has a few to choose from.
+
+    :raises UsageProblem: names them.
+    """
+    value = settings[name]
+    if value not in allowed and str(value) not in allowed:
+        raise UsageProblem(f"{name}={value}: choose one of {', '.join(map(str, allowed))}")
+    return value
+
+
+def narrowest(since: datetime | None, spans: Iterable[tuple[int, str]], everything: str) -> str:
+    """The narrowest time filter that still contains all since *since*.
+
+    *spans* are days and the platform's word for them, from short to long.
+    """
+    if since is None:
+        return everything
+    age = now_utc() - since
+    return next((word for days, word in spans if age <= timedelta(days=days)), everything)
 
 
 def check_folder(folder: Path) -> None:

@@ -30,7 +30,7 @@ from mediacrawler.pages import PostPage
 from mediacrawler.pages import bilibili as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import bilibili as signing
-from mediacrawler.spiders.base import Output, PlatformSpider, Signature
+from mediacrawler.spiders.base import Output, PlatformSpider, Signature, choice
 from mediacrawler.targets import bilibili as targets
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ OPUS_FEATURES = (
     "onlyfansVote,onlyfansAssetsV2,decorationCard,htmlNewStyle,ugcDelete,editable,"
     "opusPrivateVisible,tribeeEdit,avatarAutoTheme,avatarTypeOpus"
 )
+QUALITIES = ("127", "126", "125", "120", "116", "112", "80", "74", "64", "32", "16")  # (3.8)
 ALL_DASH = 4048  # fnval: every kind of DASH stream (3.8)
 UPLOADS_PAGE = 30  # (3.5)
 ARCHIVES_PAGE = 100  # of the list that visitors may read (3.5)
@@ -66,6 +67,7 @@ class BilibiliSpider(PlatformSpider):
     targets = targets
     home = f"{WWW}/"
     cookie_domain = ".bilibili.com"
+    login_cookies = ("SESSDATA",)
     sorts: ClassVar = {
         "general": "totalrank",
         "latest": "pubdate",
@@ -88,7 +90,7 @@ class BilibiliSpider(PlatformSpider):
 
     def prepare(self, settings: BaseSettings) -> None:
         self.logged_in = False
-        self.max_quality = settings.getint("BILIBILI_MAX_QUALITY")
+        self.max_quality = int(choice(settings, "BILIBILI_MAX_QUALITY", QUALITIES))
         self.wants_subtitles = settings.getbool("BILIBILI_SUBTITLES")
         self.wants_danmaku = settings.getbool("BILIBILI_DANMAKU")
         if self.wants_danmaku and settings.getbool("ANONYMIZE"):
@@ -236,7 +238,7 @@ class BilibiliSpider(PlatformSpider):
     def _archives_request(self, seed: Seed, cursor: str | None, referer: str) -> Request:
         """What visitors may read: videos with few fields, and no dynamics (1.5, 3.5)."""
         if self.args.post_type != "video":
-            seed.list_error = "without a login a creator's videos are shown, but no dynamics"
+            seed.caveat = "without a login a creator's videos are shown, but no dynamics"
         params = {"mid": seed.value, "keywords": "", "ps": ARCHIVES_PAGE, "pn": cursor or 1}
         url = f"{API}/x/series/recArchivesByKeywords"
         return self._get(url, params, "creator_posts", {"creator_id": seed.value}, referer)
@@ -258,18 +260,19 @@ class BilibiliSpider(PlatformSpider):
             return None
         return Request(
             targets.post_url(card.post_id),
-            headers={"Accept-Language": "zh-CN,zh;q=0.9", "Referer": self.home},
+            headers={"Referer": self.home},
             meta={"page": "post", "context": {"post_id": card.post_id}},
         )
 
-    def completion_request(self, post: Post) -> Request | None:
+    def completion_request(self, page: PostPage) -> Request | None:
         """The whole text of an article; the streams and subtitles of each part of a video."""
+        post = page.post
         if post.extra.get("truncated") and "dynamic_type" in post.extra:
             params = {"id": post.post_id, "timezone_offset": -480, "features": OPUS_FEATURES}
             context = {"post_id": post.post_id}
             url = f"{DYNAMICS}/opus/detail"
             return self._get(url, params, "post", context, targets.post_url(post.post_id))
-        if self.args.media not in ("videos", "all") or not post.extra.get("pages"):
+        if not self.wants_videos or not post.extra.get("pages"):
             return None
         return self._streams_request(post) or self._subtitles_request(post)
 
@@ -344,10 +347,6 @@ class BilibiliSpider(PlatformSpider):
         referer = targets.post_url(post.post_id)
         return self._get(f"{API}/x/v2/reply/reply", params, "replies", context, referer)
 
-    def media_headers(self) -> dict[str, str]:
-        """Without a page of the site as Referer streams are refused (8.3)."""
-        return {"Referer": f"{WWW}/"}
-
     def _get(
         self,
         url: str,
@@ -368,8 +367,6 @@ class BilibiliSpider(PlatformSpider):
     @staticmethod
     def _headers(referer: str) -> dict[str, str]:
         return {
-            "Accept": "application/json, text/plain, */*",
-            "Accept-Language": "zh-CN,zh;q=0.9",
             "Origin": "/".join(referer.split("/")[:3]),
             "Referer": referer,
         }
@@ -377,27 +374,22 @@ class BilibiliSpider(PlatformSpider):
     # --- What Bilibili's answers change in the shared crawl --------------------------------
 
     def _save(self, page: PostPage, card: Post, seed: int) -> Output:
-        if self.wants_danmaku and self.args.media in ("videos", "all"):
+        if self.wants_danmaku and self.wants_videos:
             page.post.media += pages.danmaku_files(page.post)
         # A creator's own older post is in the creator's list, with the numbers it lacks here.
         page.related = [r for r in page.related if r.author_id != page.post.author_id]
         yield from super()._save(page, card, seed)
 
-    def completion_failed(self, failure: Failure) -> Output:
+    def without(self, page: PostPage, request: Request) -> PostPage | None:
         """A part without streams is a missing file; the other parts are still asked for."""
-        kwargs = failure.request.cb_kwargs
-        page: PostPage = kwargs["page"]
         post = page.post
-        reads = failure.request.meta["page"]
-        if reads == "post":
-            yield from super().completion_failed(failure)
-            return
-        if reads == "with_streams":
+        if request.meta["page"] == "with_streams":
             next(pages.unresolved_parts(post)).status = "missing"
-        else:
+        elif request.meta["page"] == "with_subtitles":
             post.extra["subtitles"] = [*post.extra.get("subtitles", []), []]
-        self.logger.error("%s: files of post %s: %s", self.name, post.post_id, failure.value)
-        yield from self._complete(page, kwargs["card"], kwargs["seed"])
+        else:
+            return super().without(page, request)
+        return page
 
     def parse_comments(self, response: Response, walk: str) -> Output:
         page: pages.BilibiliComments = response.meta["result"]

@@ -88,7 +88,6 @@ class WeiboSpider(PlatformSpider):
         self.on_desktop = False
         """Logged in on weibo.com; else a visitor there."""
         self.stays_cut: set[str] = set()
-        self.originals: set[str] = set()
         super().prepare(settings)
 
     def as_sent(self, cookie: Cookie) -> list[Cookie]:
@@ -115,6 +114,9 @@ class WeiboSpider(PlatformSpider):
         on_desktop = await self._is_login(config, session)
         if self.stopping:
             return
+        session.can |= {
+            name for name, can in (("mobile", on_mobile), ("desktop", on_desktop)) if can
+        }
         self.on_mobile = self.on_mobile or on_mobile
         self.on_desktop = self.on_desktop or on_desktop
         if not (on_mobile or on_desktop):
@@ -243,13 +245,6 @@ class WeiboSpider(PlatformSpider):
         by_time = self._searches_mobile and self.args.sort == "latest"
         return by_time and newest < since - DISORDER
 
-    def _unwanted(self, card: Post) -> str | None:
-        """Cards know their time, so what is too old need not be opened (2.3)."""
-        since, published = self.args.since, card.published_at
-        if since and published and published < since:
-            return "outside the dates"
-        return super()._unwanted(card)
-
     def _probe_request(self, seed: int) -> Request:
         """A word that surely has results (3.15)."""
         request = self._desktop("/ajax/side/hotSearch", {}, f"{DESKTOP}/", "hot_words", {})
@@ -268,7 +263,8 @@ class WeiboSpider(PlatformSpider):
         if page.posts:
             yield from self._nothing_found(seed)
         else:
-            self.stop("blocked", "searches find nothing, whatever the word: silently blocked")
+            reason = "searches find nothing, whatever the word: silently blocked"
+            self.put_aside(response.meta["session"], "flagged", "blocked", reason)
 
     def _nothing_found(self, seed: int) -> Output:
         """The empty answer was an honest one."""
@@ -359,21 +355,10 @@ class WeiboSpider(PlatformSpider):
             return NotFound(error.message, code=error.code)
         return error
 
-    def _complete(self, page: PostPage, card: Post, seed: int) -> Output:
+    def completion_request(self, page: PostPage) -> Request | None:
         """Full texts, of the post and of the original that it retweets (3.5)."""
         cut = next((post for post in (page.post, *page.related) if self._is_cut(post)), None)
-        if cut is None:
-            yield from self._save(page, card, seed)
-            return
-        yield self._plan(
-            self._long_text_request(cut, page),
-            self.parse_completion,
-            self.completion_failed,
-            0,
-            page=page,
-            card=card,
-            seed=seed,
-        )
+        return self._long_text_request(cut, page) if cut else None
 
     def _is_cut(self, post: Post) -> bool:
         return bool(post.extra.get("truncated")) and post.post_id not in self.stays_cut
@@ -392,23 +377,12 @@ class WeiboSpider(PlatformSpider):
             self.stays_cut.add(post_id)  # there is no more of it
         yield from super().parse_completion(response, page, card, seed)
 
-    def completion_failed(self, failure: Failure) -> Output:
-        kwargs = failure.request.cb_kwargs
-        post_id = failure.request.meta["context"]["post_id"]
-        self.stays_cut.add(post_id)
-        self.crawler.stats.inc_value("posts/truncated")
-        self.logger.error("%s: post %s stays cut: %s", self.name, post_id, failure.value)
-        yield from self._complete(kwargs["page"], kwargs["card"], kwargs["seed"])
-
-    def _save(self, page: PostPage, card: Post, seed: int) -> Output:
-        """Many retweet the same post: it is one record, and none where it is opened itself."""
-        known = (self.originals, self.ledger.claimed)
-        page.related = [p for p in page.related if not any(p.post_id in ids for ids in known)]
-        self.originals.update(post.post_id for post in page.related)
-        yield from super()._save(page, card, seed)
+    def without(self, page: PostPage, request: Request) -> PostPage:
+        self.stays_cut.add(request.meta["context"]["post_id"])
+        return page
 
     def media_headers(self) -> dict[str, str]:
-        """Without a page of the site as Referer files are refused (8.1, 8.3)."""
+        """Without a page of the desktop site as Referer files are refused (8.1, 8.3)."""
         return {"Referer": f"{DESKTOP}/"}
 
     # --- Comments (3.10 to 3.12) ----------------------------------------------------------
@@ -497,8 +471,6 @@ class WeiboSpider(PlatformSpider):
     @staticmethod
     def _headers(referer: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
         return {
-            "Accept": "application/json, text/plain, */*",
-            "Accept-Language": "zh-CN,zh;q=0.9",
             "Referer": referer,
             "X-Requested-With": "XMLHttpRequest",
             **(more or {}),
@@ -506,7 +478,7 @@ class WeiboSpider(PlatformSpider):
 
     def _mobile(self, url: str, referer: str, page: str, context: dict[str, Any]) -> Request:
         headers = self._headers(referer, {"MWeibo-Pwa": "1"})
-        meta = {"page": page, "context": context, "user_agent": PHONE}
+        meta = {"page": page, "context": context, "user_agent": PHONE, "needs": "mobile"}
         return Request(url, headers=headers, meta=meta)
 
     def _desktop(
@@ -516,7 +488,7 @@ class WeiboSpider(PlatformSpider):
         return self._on_desktop(url, referer, page, context)
 
     def _on_desktop(self, url: str, referer: str, page: str, context: dict[str, Any]) -> Request:
-        meta = {"page": page, "context": context}
+        meta = {"page": page, "context": context, "needs": "desktop"}
         return Request(url, headers=self._headers(referer), meta=meta)
 
 

@@ -10,7 +10,7 @@ import random
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from urllib.parse import urlsplit
 
@@ -18,13 +18,13 @@ from scrapy import Request
 
 from mediacrawler.browser import find_chromium
 from mediacrawler.cookies import Cookie
-from mediacrawler.exceptions import AccessDenied, NotFound, UsageProblem
+from mediacrawler.exceptions import AccessDenied, NotFound
 from mediacrawler.items import Post
 from mediacrawler.ledger import Seed
 from mediacrawler.pages import xhs as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import xhs as signing
-from mediacrawler.spiders.base import PlatformSpider, Signature
+from mediacrawler.spiders.base import PlatformSpider, Signature, choice, narrowest
 from mediacrawler.targets import xhs as targets
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class XhsSpider(PlatformSpider):
     targets = targets
     home = pages.WEB
     required_cookies = ("a1", "web_session")
+    login_cookies = ("web_session",)
     sorts: ClassVar = {
         "general": "general",
         "latest": "time_descending",
@@ -72,20 +73,13 @@ class XhsSpider(PlatformSpider):
     }
 
     def prepare(self, settings: BaseSettings) -> None:
-        region = settings["XHS_REGION"]
-        if region not in REGIONS:
-            raise UsageProblem(f"XHS_REGION={region}: choose one of {', '.join(REGIONS)}")
+        region = choice(settings, "XHS_REGION", REGIONS)
         self.web, self.api, search_host, self.cookie_domain = REGIONS[region]
-        self.search_api = settings["XHS_SEARCH_API"]
-        if self.search_api not in ("v1", "v2"):
-            raise UsageProblem(f"XHS_SEARCH_API={self.search_api}: choose v1 or v2")
-        if search_host is None:
-            self.search_api = "v1"
+        # The twin has no search host of its own (1.1).
+        self.search_api = choice(settings, "XHS_SEARCH_API", ("v1", "v2")) if search_host else "v1"
         self.search_host = search_host if self.search_api == "v2" else self.api
-        self.video_codec = settings["XHS_VIDEO_CODEC"]
-        self.transport = settings["XHS_TRANSPORT"]
-        if self.transport not in ("http", "page"):
-            raise UsageProblem(f"XHS_TRANSPORT={self.transport}: choose http or page")
+        self.video_codec = choice(settings, "XHS_VIDEO_CODEC", (None, "h264", "h265", "av1"))
+        self.transport = choice(settings, "XHS_TRANSPORT", ("http", "page"))
         if self.transport == "page":
             find_chromium(settings["CHROMIUM_PATH"])
         self.rng = random.Random()
@@ -147,7 +141,7 @@ class XhsSpider(PlatformSpider):
         tags = {
             "sort_type": sort,
             "filter_note_type": type_label,
-            "filter_note_time": time_filter(self.args.since, datetime.now(timezone.utc)),
+            "filter_note_time": narrowest(self.args.since, TIME_FILTERS, "不限"),
             "filter_note_range": "不限",
             "filter_pos_distance": "不限",
         }
@@ -272,10 +266,6 @@ class XhsSpider(PlatformSpider):
         created = pages.id_time(card.post_id)
         return created - timedelta(hours=1) if created else None
 
-    def media_headers(self) -> dict[str, str]:
-        """Another site as Referer is refused (8.1)."""
-        return {"Referer": f"{pages.WEB}/"}
-
     # --- Building and signing (3.0, 4.2) --------------------------------------------------
 
     def _post_context(self, card: Post) -> dict[str, Any]:
@@ -317,8 +307,6 @@ class XhsSpider(PlatformSpider):
     ) -> Request:
         request.headers.update(
             {
-                "Accept": "application/json, text/plain, */*",
-                "Accept-Language": "zh-CN,zh;q=0.9",
                 "Content-Type": "application/json;charset=UTF-8",
                 "Origin": f"https://{self.web}",
                 "Referer": f"https://{self.web}/",
@@ -379,13 +367,3 @@ def hidden(error: Exception) -> bool:
 def token_of(card: Post) -> tuple[str, str]:
     """xsec_token ("" if unknown) and xsec_source of a note (2.3)."""
     return card.extra.get("xsec_token") or "", card.extra.get("xsec_source") or "pc_search"
-
-
-def time_filter(since: datetime | None, now: datetime) -> str:
-    """The narrowest publish-time filter that still contains everything since *since* (3.1)."""
-    if since is None:
-        return "不限"
-    for days, label in TIME_FILTERS:
-        if now - since <= timedelta(days=days):
-            return label
-    return "不限"

@@ -10,7 +10,6 @@ import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -22,8 +21,9 @@ from mediacrawler.items import Post
 from mediacrawler.ledger import Seed
 from mediacrawler.pages import PostList, PostPage
 from mediacrawler.pages import zhihu as pages
+from mediacrawler.sessions import Session
 from mediacrawler.signing import zhihu as signing
-from mediacrawler.spiders.base import Failure, PlatformSpider, Signature
+from mediacrawler.spiders.base import PlatformSpider, Signature, narrowest
 from mediacrawler.targets import zhihu as targets
 from mediacrawler.targets.zhihu import post_url
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 WEB = "https://www.zhihu.com"
 API = f"{WEB}/api/v4"
+PAGES = "pages"
+"""What a session can that has the challenge's cookie (6)."""
 PAGE = 20  # the most that a list gives, whatever is asked (3)
 ME = "include=email%2Cis_active%2Cis_bind_phone"  # (1)
 SEARCH = {
@@ -100,6 +102,7 @@ class ZhihuSpider(PlatformSpider):
     home = f"{WEB}/signin"
     cookie_domain = ".zhihu.com"
     required_cookies = ("z_c0", "d_c0")
+    login_cookies = ("z_c0", "d_c0")
     sorts: ClassVar = {"general": "", "latest": "created_time", "likes": "upvoted_count"}
     post_types: ClassVar = {
         # the search's own word for it; "" where it has none and the cards are sorted out here
@@ -119,11 +122,10 @@ class ZhihuSpider(PlatformSpider):
     def prepare(self, settings: BaseSettings) -> None:
         self.rng = random.Random()
         super().prepare(settings)
-        self.passes_challenge = any(
-            cookie.name == "__zse_ck"
-            for session in self.sessions.sessions.values()
-            for cookie in session.cookies
-        )
+
+    async def open_session(self, session: Session) -> None:
+        if any(cookie.name == "__zse_ck" for cookie in session.cookies):
+            session.can.add(PAGES)
 
     def as_sent(self, cookie: Cookie) -> list[Cookie]:
         """Signed and sent must be the same bytes: one form, from here on (4)."""
@@ -143,7 +145,7 @@ class ZhihuSpider(PlatformSpider):
         filters = {
             "vertical": self.post_types[self.args.post_type],
             "sort": self.sorts[self.args.sort],
-            "time_interval": time_interval(self.args.since, datetime.now(timezone.utc)),
+            "time_interval": narrowest(self.args.since, TIME_INTERVALS, ""),
         }
         source = "Filter" if any(filters.values()) else "Normal"
         query = {**SEARCH, "q": seed.value, "offset": offset, "lc_idx": offset}
@@ -228,22 +230,25 @@ class ZhihuSpider(PlatformSpider):
         Without the challenge's cookie a page only brings the challenge (6).
         """
         refused = isinstance(error, (AccessDenied, BadSignature, UnexpectedResponse))
-        if attempt > 1 or not refused or not self.passes_challenge:
+        passes = any(PAGES in session.can for session in self.sessions.usable())
+        if attempt > 1 or not refused or not passes:
             return None
         content_type = card.extra["content_type"]
         return Request(
             post_url(content_type, card.post_id, card.extra.get("question_id")),
             headers={"Referer": f"{WEB}/"},
             meta={
+                "needs": PAGES,
                 "page": "post",
                 "context": {"post_id": card.post_id, "content_type": content_type},
             },
         )
 
-    def completion_request(self, post: Post) -> Request | None:
+    def completion_request(self, page: PostPage) -> Request | None:
         """The address of a video that is shown in a box of the text, if files are wanted (3.5)."""
+        post = page.post
         video_ids = post.extra.get("video_ids")
-        if not video_ids or self.args.media not in ("videos", "all"):
+        if not video_ids or not self.wants_videos:
             return None
         payload = {
             "content_id": post.post_id,
@@ -263,17 +268,9 @@ class ZhihuSpider(PlatformSpider):
         request.headers["x-app-za"] = "OS=webplayer"
         return request
 
-    def completion_failed(self, failure: Failure) -> Iterator[Any]:
+    def without(self, page: PostPage, request: Request) -> PostPage:
         """A video without an address is missing; the text is whole all the same."""
-        kwargs = failure.request.cb_kwargs
-        post: Post = kwargs["page"].post
-        self.logger.error("%s: a video of post %s: %s", self.name, post.post_id, failure.value)
-        page = pages.without_video(post, failure.request.meta["context"]["video_id"])
-        yield from self._complete(PostPage(page.post), kwargs["card"], kwargs["seed"])
-
-    def media_headers(self) -> dict[str, str]:
-        """Not asked for, and does no harm (8)."""
-        return {"Referer": f"{WEB}/"}
+        return pages.without_video(page.post, request.meta["context"]["video_id"])
 
     # --- Comments (3.8) -------------------------------------------------------------------
 
@@ -308,8 +305,6 @@ class ZhihuSpider(PlatformSpider):
     ) -> Request:
         request.headers.update(
             {
-                "Accept": "application/json, text/plain, */*",
-                "Accept-Language": "zh-CN,zh;q=0.9",
                 "Referer": referer,
                 "x-api-version": "3.0.91",
                 "x-requested-with": "fetch",
@@ -324,13 +319,3 @@ class ZhihuSpider(PlatformSpider):
         first_byte = self.rng.choice(signing.FIRST_BYTES)
         headers = signing.headers(target, cookies.get("d_c0"), request.body, first_byte=first_byte)
         return Signature(headers)
-
-
-def time_interval(since: datetime | None, now: datetime) -> str:
-    """The narrowest time filter that still contains everything since *since* (3.1)."""
-    if since is None:
-        return ""
-    for days, word in TIME_INTERVALS:
-        if now - since <= timedelta(days=days):
-            return word
-    return ""
