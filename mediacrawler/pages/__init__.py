@@ -10,7 +10,7 @@ of an answer (or its decoded JSON, or the text of a page):
 ``creator(body, ...)``                 :class:`~mediacrawler.items.Creator`
 ``creator_posts(body, ...)``           :class:`PostList` of a creator
 ``comments(body, ...)``                :class:`CommentPage` (with the replies delivered inline)
-``replies(body, ...)``                 :class:`CommentPage` of one top-level comment
+``replies(body, *, root_id, ...)``     :class:`CommentPage` of the top-level comment *root_id*
 ``me(body)``                           :class:`Viewer`: whom the platform takes a session for
 =====================================  ====================================================
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mediacrawler.items import Comment, Post
+from mediacrawler.items import Comment, Creator, Post
 
 Body: TypeAlias = "bytes | str | dict[str, object]"
 """An answer's bytes, its text, or its decoded JSON object."""
@@ -43,6 +43,17 @@ class PostList:
     related: list[Post] = field(default_factory=list)
     unreadable: int = 0
     """Rows that should be posts and cannot be read."""
+
+
+@dataclass(slots=True)
+class CreatorList:
+    """One page of a user search; `has_more` and `cursor` as in :class:`PostList`."""
+
+    creators: list[Creator]
+    has_more: bool
+    cursor: str | None = None
+    unreadable: int = 0
+    """Rows that should be creators and cannot be read."""
 
 
 @dataclass(slots=True)

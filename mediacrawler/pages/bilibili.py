@@ -10,17 +10,16 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mediacrawler.exceptions import LoginRequired, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Media, Post
-from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
+from mediacrawler.pages import Body, CommentPage, CreatorList, PostList, PostPage, Viewer
 from mediacrawler.pages.bilibili_answers import (
     PLATFORM,
-    as_dict,
-    as_list,
+    card_media,
     check_code,
     check_page,
     cover_media,
@@ -32,20 +31,24 @@ from mediacrawler.pages.bilibili_answers import (
     payload,
     payload_dict,
     picture_media,
-    place_of,
-    present,
     prose,
     read_answer,
-    read_rows,
+    rows_of,
     seconds,
     whole,
 )
 from mediacrawler.pages.bilibili_dynamics import article, dynamic, opened, opus_card
 from mediacrawler.pages.bilibili_media import danmaku, playurl, streams, subtitles
 from mediacrawler.pages.fields import (
+    as_dict,
+    as_list,
     count,
     dig_dict,
     dig_list,
+    first_known,
+    place_of,
+    present,
+    read_rows,
     text,
     timestamp,
     unique,
@@ -63,6 +66,7 @@ __all__ = [
     "creator_url",
     "danmaku",
     "danmaku_files",
+    "login_state",
     "me",
     "parts",
     "playurl",
@@ -72,7 +76,6 @@ __all__ = [
     "replies",
     "search",
     "search_users",
-    "session",
     "streams",
     "subtitles",
     "tags",
@@ -102,25 +105,13 @@ class BilibiliPosts(PostList):
     """A :class:`PostList` and what else the page tells.
 
     `total` is what the platform counts (search: never above 1000, section 3.2); `skipped` rows
-    are no posts of this kind (courses, adverts), `unreadable` ones could not be read;
-    `originals` are the posts that listed forwards repeat; `collections` are season ids of which
-    the list shows one row only (section 3.5).
+    are no posts of this kind (courses, adverts); `collections` are season ids of which the list
+    shows one row only (section 3.5).
     """
 
     total: int | None = None
     skipped: int = 0
-    originals: list[Post] = field(default_factory=list)
     collections: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class CreatorList:
-    """One page of a user search; `has_more` and `cursor` as in :class:`PostList`."""
-
-    creators: list[Creator]
-    has_more: bool
-    cursor: str | None = None
-    unreadable: int = 0
 
 
 @dataclass(slots=True)
@@ -129,7 +120,7 @@ class BilibiliComments(CommentPage):
 
     `total` counts all comments and replies of the item. `cut_short`: the list ended although
     much more exists, as it does for visitors without login (section 3.6); without a login that
-    is to be reported, with one the missing rows are hidden ones. `unreadable` rows were lost.
+    is to be reported, with one the missing rows are hidden ones.
     """
 
     total: int | None = None
@@ -137,8 +128,8 @@ class BilibiliComments(CommentPage):
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """What the navigation data tells about the asking session (section 1.4)."""
+class LoginState:
+    """What the navigation data tells of the cookies it was asked with: keys too (section 1.4)."""
 
     logged_in: bool
     img_key: str
@@ -172,7 +163,7 @@ def search(
         for row in rows
         if as_dict(row).get("type", "video") == "video" and as_dict(row).get("bvid")
     ]
-    posts, unreadable = read_rows(videos, _search_post)
+    posts, unreadable = rows_of(videos, _search_post)
     number, has_more = _search_end(data, rows, page)
     found = BilibiliPosts(
         posts,
@@ -200,7 +191,7 @@ def search_users(body: Body, *, page: int | None = None) -> CreatorList:
     """The creators of a user search page (``search_type=bili_user``, section 5.1)."""
     data = payload_dict(body, SEARCH_URL)
     rows = _search_rows(data, "bili_user")
-    creators, unreadable = read_rows(rows, _search_creator)
+    creators, unreadable = rows_of(rows, _search_creator)
     number, has_more = _search_end(data, rows, page)
     return CreatorList(creators, has_more, str(number + 1) if has_more else None, unreadable)
 
@@ -224,7 +215,6 @@ def _search_end(data: dict[str, Any], rows: list[Any], page: int | None) -> tupl
 
 
 def _search_post(row: dict[str, Any]) -> Post:
-    duration = seconds(row.get("duration"))
     danmaku = count(row.get("video_review"))
     author_id = identifier(row.get("mid"))
     return Post(
@@ -244,11 +234,10 @@ def _search_post(row: dict[str, Any]) -> Post:
         collect_count=count(row.get("favorites")),
         view_count=count(row.get("play")),
         tags=_split_tags(row.get("tag")),
-        media=[*cover_media(row.get("pic")), Media("video", duration_s=duration)],
+        media=card_media(row.get("pic"), row.get("duration")),
         extra=present(
             aid=identifier(row.get("aid")) or identifier(row.get("id")),
-            danmaku_count=count(row.get("danmaku")) if danmaku is None else danmaku,
-            duration_s=duration,
+            danmaku_count=first_known(danmaku, count(row.get("danmaku"))),
             typename=text(row.get("typename")),
             is_paid=bool(row.get("is_pay") or row.get("is_charge_video")),
         ),
@@ -406,7 +395,6 @@ def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
             cid=identifier(view.get("cid")) or (pages[0]["cid"] if pages else None),
             coin_count=count(stat.get("coin")),
             danmaku_count=count(stat.get("danmaku")),
-            duration_s=seconds(view.get("duration")),
             copyright=whole(view.get("copyright")),
             tid=whole(view.get("tid")),
             tid_v2=whole(view.get("tid_v2")),
@@ -561,7 +549,7 @@ def _arc_search(data: dict[str, Any]) -> BilibiliPosts:
     rows = dig_list(data, "list.vlist")
     # a course carries a season number where videos have their aid (section 10)
     videos = [row for row in rows if not whole(as_dict(row).get("is_lesson_video"))]
-    posts, unreadable = read_rows(videos, _arc_post)
+    posts, unreadable = rows_of(videos, _arc_post)
     number, more = _numbered_end(as_dict(data.get("page")), ("pn", "ps", "count"), bool(rows))
     return BilibiliPosts(
         posts,
@@ -594,7 +582,6 @@ def _numbered_end(
 def _arc_post(row: dict[str, Any]) -> Post:
     bvid = _bvid_of(row)
     author_id = identifier(row.get("mid"))
-    duration = seconds(row.get("length"))
     return Post(
         platform=PLATFORM,
         post_id=bvid,
@@ -608,11 +595,10 @@ def _arc_post(row: dict[str, Any]) -> Post:
         published_at=timestamp(row.get("created")),
         comment_count=count(row.get("comment")),
         view_count=count(row.get("play")),
-        media=[*cover_media(row.get("pic")), Media("video", duration_s=duration)],
+        media=card_media(row.get("pic"), row.get("length")),
         extra=present(
             aid=identifier(row.get("aid")),
             danmaku_count=count(row.get("video_review")),
-            duration_s=duration,
             season_id=identifier(row.get("season_id")),
             is_charging=bool(row.get("is_charging_arc")),
             is_paid=bool(row.get("is_charging_arc") or whole(row.get("is_pay"))),
@@ -625,7 +611,6 @@ def _archives(data: dict[str, Any], creator_id: str | None) -> BilibiliPosts:
 
     def read(row: dict[str, Any]) -> Post:
         bvid = _bvid_of(row)
-        duration = seconds(row.get("duration"))
         return Post(
             platform=PLATFORM,
             post_id=bvid,
@@ -636,12 +621,12 @@ def _archives(data: dict[str, Any], creator_id: str | None) -> BilibiliPosts:
             author_url=creator_url(creator_id) if creator_id else None,
             published_at=timestamp(row.get("pubdate")),
             view_count=count(as_dict(row.get("stat")).get("view")),
-            media=[*cover_media(row.get("pic")), Media("video", duration_s=duration)],
-            extra=present(aid=identifier(row.get("aid")), duration_s=duration),
+            media=card_media(row.get("pic"), row.get("duration")),
+            extra=present(aid=identifier(row.get("aid"))),
         )
 
     rows = dig_list(data, "archives")
-    posts, unreadable = read_rows(rows, read)
+    posts, unreadable = rows_of(rows, read)
     page = as_dict(data.get("page"))
     names = ("page_num", "page_size", "total") if "page_num" in page else ("num", "size", "total")
     number, more = _numbered_end(page, names, bool(rows))
@@ -662,24 +647,24 @@ def _feed(data: dict[str, Any], cursor: str | None, creator_id: str | None) -> B
     if more and not rows and not cursor:
         raise LoginRequired("an empty list of posts that claims to have more", soft=True)
     more = more and offset is not None and offset != cursor
-    originals: list[Post] = []
+    related: list[Post] = []
 
     def read(row: dict[str, Any]) -> Post:
         if "opus_id" in row:
             return opus_card(row, creator_id)
-        item, related = dynamic(row)
-        originals.extend(related)
+        item, originals = dynamic(row)
+        related.extend(originals)
         return item
 
     listed = [row for row in rows if not _is_nothing(row)]
-    posts, unreadable = read_rows(listed, read)
+    posts, unreadable = rows_of(listed, read)
     return BilibiliPosts(
         posts,
         more,
         offset if more else None,
+        related,
         skipped=len(rows) - len(listed),
         unreadable=unreadable,
-        originals=originals,
     )
 
 
@@ -701,9 +686,9 @@ def creator(body: Body) -> Creator:
     if not card:
         return _profile(data)
     found = _profile(card)
-    found.follower_count = _first(count(data.get("follower")), count(card.get("fans")))
+    found.follower_count = first_known(count(data.get("follower")), count(card.get("fans")))
     # data.following is whether the visitor follows: not a number (section 3.4)
-    found.following_count = _first(count(card.get("attention")), count(card.get("friend")))
+    found.following_count = first_known(count(card.get("attention")), count(card.get("friend")))
     found.like_count = count(data.get("like_num"))
     found.post_count = count(data.get("archive_count"))
     found.extra |= present(article_count=count(data.get("article_count")))
@@ -722,7 +707,7 @@ def _profile(row: dict[str, Any]) -> Creator:
     found.verified = _verified(official)
     title, description = text(official.get("title")), text(official.get("desc"))
     found.extra = present(
-        level=_first(
+        level=first_known(
             count(row.get("level")), count(as_dict(row.get("level_info")).get("current_level"))
         ),
         official_title=title,
@@ -751,10 +736,6 @@ def _verified(official: dict[str, Any]) -> bool | None:
     return None if kind is None else kind in (0, 1)
 
 
-def _first(*values: int | None) -> int | None:
-    return next((value for value in values if value is not None), None)
-
-
 # --- 3.6, 3.7, 5.3: comments ----------------------------------------------------------------
 
 _ANSWER_TO = re.compile(r"回复 ?@(.{1,40}?) ?[:：]")
@@ -774,7 +755,7 @@ def comments(
     pinned = _pinned_rows(data)
     rows = [*as_list(data.get("hots")), *dig_list(data, "replies")]
     context = _CommentContext(post_id, identifier(as_dict(data.get("upper")).get("mid")), pinned)
-    threads, unreadable = read_rows([*pinned.values(), *rows], context.thread)
+    threads, unreadable = rows_of([*pinned.values(), *rows], context.thread)
     found, more_replies = _flatten(threads)
     page = BilibiliComments(found, False, None, more_replies, unreadable=unreadable)
     if "cursor" in data or "page" not in data:
@@ -837,7 +818,8 @@ class _CommentContext:
         """A top-level comment, the replies shown under it, how many replies it has."""
         root = self.comment(row, {})
         known = {root.comment_id: root}
-        inline, _ = _read_inline(as_list(row.get("replies")), lambda r: self.comment(r, known))
+        # Previews come again with the replies: those that cannot be read are counted there.
+        inline, _ = read_rows(as_list(row.get("replies")), lambda r: self.comment(r, known))
         return root, inline, root.reply_count or 0
 
     def comment(self, row: dict[str, Any], known: dict[str, Comment]) -> Comment:
@@ -866,8 +848,8 @@ class _CommentContext:
             # rcount: the visible ones; count holds deleted ones as well (section 3.7)
             reply_count=None
             if root_id
-            else _first(count(row.get("rcount")), count(row.get("count"))),
-            ip_location=place_of(control.get("location")),
+            else first_known(count(row.get("rcount")), count(row.get("count"))),
+            ip_location=place_of(text(control.get("location"))),
             media=_comment_pictures(content),
         )
         found.extra = self._extra(row, found, known)
@@ -899,16 +881,6 @@ class _CommentContext:
             emotes=_emotes(content),
             dialog=identifier(row.get("dialog_str")) or identifier(row.get("dialog")),
         )
-
-
-def _read_inline(
-    rows: list[Any], read: Callable[[dict[str, Any]], Comment]
-) -> tuple[list[Comment], int]:
-    """Previews come again with the replies: none of them is worth losing the thread for."""
-    try:
-        return read_rows(rows, read)
-    except UnexpectedResponse:
-        return [], len(rows)
 
 
 def _flatten(
@@ -989,7 +961,9 @@ def _answered(
 def replies(
     body: Body, *, post_id: str | None = None, root_id: str | None = None, page: int | None = None
 ) -> BilibiliComments:
-    """One page of replies to a comment (section 3.7); *page* is the one that was asked for.
+    """One page of the replies to the comment *root_id* (section 3.7).
+
+    :param page: the page that was asked for, where the answer does not say.
 
     The parent that comes along (`root`) is no reply. Behind the end rows repeat, so the end is
     ``number * size >= count`` or a page without rows.
@@ -1003,7 +977,7 @@ def replies(
     known: dict[str, Comment] = {}
     if _rpid(as_dict(data.get("root"))):
         context.comment(data["root"], known)
-    found, unreadable = read_rows(rows, lambda row: context.comment(row, known))
+    found, unreadable = rows_of(rows, lambda row: context.comment(row, known))
     once: dict[str, Comment] = {}
     for comment in found:
         once.setdefault(comment.comment_id, comment)
@@ -1022,7 +996,7 @@ def replies(
 # --- 1.3, 1.4: the session ------------------------------------------------------------------
 
 
-def session(body: Body) -> Session:
+def login_state(body: Body) -> LoginState:
     """Login state and signing keys from the navigation data (sections 1.4, 4.1).
 
     A visitor's answer has code -101 and is good all the same: the keys are in it.
@@ -1035,7 +1009,7 @@ def session(body: Body) -> Session:
     sub_key = key_of(str(keys.get("sub_url")))
     if img_key is None or sub_key is None:
         raise UnexpectedResponse("navigation data without signing keys")
-    return Session(
+    return LoginState(
         logged_in=data.get("isLogin") is True,
         img_key=img_key,
         sub_key=sub_key,
@@ -1047,7 +1021,7 @@ def session(body: Body) -> Session:
 
 def me(body: Body) -> Viewer:
     """Who is logged in, from the navigation data (section 1.4)."""
-    found = session(body)
+    found = login_state(body)
     return Viewer(found.mid, found.name, guest=not found.logged_in)
 
 

@@ -25,7 +25,17 @@ from mediacrawler.exceptions import (
 )
 from mediacrawler.items import Media
 from mediacrawler.pages import Body
-from mediacrawler.pages.fields import count, decode_json, dig, retry_after, text
+from mediacrawler.pages.fields import (
+    as_dict,
+    count,
+    decode_json,
+    dig,
+    https,
+    read_rows,
+    retry_after,
+    text,
+    with_scheme,
+)
 
 PLATFORM = "bilibili"
 
@@ -202,19 +212,10 @@ _OWN_IMAGES = re.compile(r"https?://[^/]*(?:hdslb\.com|biliimg\.com|bilivideo\.(
 _CARRIES_MID = re.compile(  # section 8.4: 32 hex digits and the uploader's number
     r"/bfs/(?:new_dyn|article|dyn_video|note)/|/(?![0-9a-f]{40}\.)[0-9a-f]{32}\d+\."
 )
-_PLACE_PREFIX = re.compile(r"^(?:IP属地[:：]\s*|发布于\s*)")
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def only_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def whole(value: Any) -> int | None:
@@ -253,14 +254,11 @@ def seconds(value: Any) -> int | None:
 
 
 def https_url(value: Any) -> str | None:
+    """An address made whole; only the site's own hosts are known to serve https."""
     found = text(value)
     if found is None:
         return None
-    if found.startswith("//"):
-        return "https:" + found
-    if found.startswith("http://") and _OWN_IMAGES.match(found):
-        return "https://" + found[7:]
-    return found
+    return https(found) if _OWN_IMAGES.match(found) else with_scheme(found)
 
 
 def image_url(value: Any) -> str | None:
@@ -290,18 +288,9 @@ def cover_media(url: Any, width: Any = None, height: Any = None) -> list[Media]:
     return covers
 
 
-def present(**values: Any) -> dict[str, Any]:
-    """The values that say something: no None, no blanks, no empty lists, no False."""
-    return {
-        key: value
-        for key, value in values.items()
-        if value is not None and value is not False and value != "" and value != [] and value != {}
-    }
-
-
-def place_of(value: Any) -> str | None:
-    found = text(value)
-    return (_PLACE_PREFIX.sub("", found) or None) if found else None
+def card_media(cover: Any, length: Any) -> list[Media]:
+    """What a list shows of a video: its cover, and how long it is."""
+    return [*cover_media(cover), Media("video", duration_s=seconds(length))]
 
 
 def mentioned(pairs: Iterable[tuple[Any, Any]]) -> list[dict[str, str | None]]:
@@ -313,22 +302,14 @@ def mentioned(pairs: Iterable[tuple[Any, Any]]) -> list[dict[str, str | None]]:
     ]
 
 
-def read_rows(rows: list[Any], read: Callable[[dict[str, Any]], _Row]) -> tuple[list[_Row], int]:
-    """Every row that can be read, and how many could not: one bad row loses no other.
+def rows_of(
+    rows: list[Any], read: Callable[[dict[str, Any]], _Row | None]
+) -> tuple[list[_Row], int]:
+    """Like :func:`~mediacrawler.pages.fields.read_rows`, where not all rows can be unreadable.
 
     :raises UnexpectedResponse: there are rows and not one can be read.
     """
-    found: list[_Row] = []
-    problem: UnexpectedResponse | None = None
-    unreadable = 0
-    for row in rows:
-        try:
-            if not isinstance(row, dict):
-                raise UnexpectedResponse(f"a row is {type(row).__name__}, expected an object")
-            found.append(read(row))
-        except UnexpectedResponse as error:
-            problem = error
-            unreadable += 1
-    if problem is not None and not found:
-        raise problem
+    found, unreadable = read_rows(rows, read)
+    if unreadable and not found:
+        raise UnexpectedResponse(f"none of {unreadable} rows can be read")
     return found, unreadable

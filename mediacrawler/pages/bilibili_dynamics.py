@@ -16,20 +16,28 @@ from mediacrawler.items import Media, Post, PostType
 from mediacrawler.pages import PostPage
 from mediacrawler.pages.bilibili_answers import (
     PLATFORM,
-    as_dict,
-    as_list,
+    card_media,
     cover_media,
     https_url,
     identifier,
     mentioned,
     only_text,
     picture_media,
-    place_of,
-    present,
-    seconds,
     whole,
 )
-from mediacrawler.pages.fields import count, decode_json, dig, dig_list, text, timestamp, unique
+from mediacrawler.pages.fields import (
+    as_dict,
+    as_list,
+    count,
+    decode_json,
+    dig,
+    dig_list,
+    place_of,
+    present,
+    text,
+    timestamp,
+    unique,
+)
 from mediacrawler.targets.bilibili import creator_url, post_url
 
 # --- 3.11, 5.5: dynamics --------------------------------------------------------------------
@@ -96,7 +104,7 @@ def _add_author(found: Post, author: dict[str, Any]) -> None:
     found.author_url = creator_url(found.author_id) if found.author_id else None
     found.author_avatar = https_url(author.get("face"))
     found.published_at = timestamp(author.get("pub_ts"))
-    found.ip_location = place_of(author.get("pub_location_text"))
+    found.ip_location = place_of(text(author.get("pub_location_text")))
 
 
 def _add_counts(found: Post, stat: dict[str, Any]) -> None:
@@ -142,14 +150,12 @@ def _add_major(found: Post, major: dict[str, Any]) -> list[Any]:
 
 
 def _add_archive(found: Post, archive: dict[str, Any]) -> None:
-    duration = seconds(archive.get("duration_text"))
     stat = as_dict(archive.get("stat"))
     found.title = text(archive.get("title"))
-    found.media = [*cover_media(archive.get("cover")), Media("video", duration_s=duration)]
+    found.media = card_media(archive.get("cover"), archive.get("duration_text"))
     found.extra |= present(
         bvid=text(archive.get("bvid")),
         aid=identifier(archive.get("aid")),
-        duration_s=duration,
         # display text only ("190.3万"): not a number to count with (section 7.1)
         view_count_text=text(stat.get("play")),
         danmaku_count_text=text(stat.get("danmaku")),

@@ -18,16 +18,22 @@ from mediacrawler.exceptions import CaptchaRequired, UnexpectedResponse
 from mediacrawler.items import Media
 from mediacrawler.pages import Body
 from mediacrawler.pages.bilibili_answers import (
-    as_dict,
-    as_list,
     https_url,
     only_text,
     payload,
     payload_dict,
-    read_rows,
+    rows_of,
     whole,
 )
-from mediacrawler.pages.fields import count, dig_list, text, timestamp, unique
+from mediacrawler.pages.fields import (
+    as_dict,
+    as_list,
+    count,
+    dig_list,
+    text,
+    timestamp,
+    unique,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +109,8 @@ def streams(body: Body) -> Streams:
         *as_list(as_dict(dash.get("dolby")).get("audio")),
         *([flac] if flac else []),
     ]
-    video, _ = read_rows(as_list(dash.get("video")), lambda row: _stream(row, "video"))
-    audio, _ = read_rows(audio_rows, lambda row: _stream(row, "audio"))
+    video, _ = rows_of(as_list(dash.get("video")), lambda row: _stream(row, "video"))
+    audio, _ = rows_of(audio_rows, lambda row: _stream(row, "audio"))
     files = _files(as_list(data.get("durl")))
     if not (video or audio or files):
         if data.get("v_voucher"):

@@ -1,22 +1,28 @@
-"""Small readers for what platforms write into JSON: counts, times, texts, nested keys.
+"""Small readers for what platforms write into JSON: counts, times, texts, nested keys, rows.
 
-The one place where platform JSON is read defensively: a missing key becomes None, a value of
-the wrong type becomes :class:`~mediacrawler.exceptions.UnexpectedResponse` naming its path.
+The one place where platform JSON is read defensively: a missing key becomes None. What an
+answer cannot do without is read by :func:`dig` and :func:`text`, where a value of the wrong
+type is an :class:`~mediacrawler.exceptions.UnexpectedResponse`; the readers called ``as_...``
+take such a value as not told, so that one odd field loses no record. Must not know platforms.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from mediacrawler.exceptions import UnexpectedResponse
 
+_Row = TypeVar("_Row")
 _UNITS = {"": 1, "千": 10**3, "k": 10**3, "万": 10**4, "w": 10**4, "亿": 10**8}
 _COUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([千k万w亿]?)\+?")
+_PLACE_PREFIX = re.compile(r"^(?:IP\s*属地|发布于|来自)[\s:：]*", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([a-zA-Z][\w:.-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _SECONDS_BELOW = 10**11  # a later value can only be milliseconds (it would be the year 5138)
 
 
@@ -75,6 +81,37 @@ def dig_list(value: Any, path: str) -> list[Any]:
     if not isinstance(found, list):
         raise UnexpectedResponse(f"'{path}' is {type(found).__name__}, expected a list")
     return found
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """An object; ``{}`` for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list; ``[]`` for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: Any) -> str | None:
+    """Like :func:`text`; whole numbers become their digits, anything else is not told."""
+    if isinstance(value, str):
+        return value.strip() or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def as_flag(value: Any) -> bool:
+    """Whether the platform says yes: true, 1, or one of them as text."""
+    return value in (True, "true", "1")
+
+
+def as_seconds(value: Any) -> float | None:
+    """A length in seconds, also as digits; 0 and what can be none are not told."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if 0 < number < 1e9 else None
 
 
 def text(value: Any) -> str | None:
@@ -155,3 +192,64 @@ def retry_after(value: str | None, *, now: float) -> float | None:
 def unique(values: Any) -> list[Any]:
     """The values in order, each once."""
     return list(dict.fromkeys(values))
+
+
+def first_known(*values: _Row | None) -> _Row | None:
+    """The first value that is told; 0 is."""
+    return next((value for value in values if value is not None), None)
+
+
+def present(**facts: Any) -> dict[str, Any]:
+    """The facts that say something, for ``extra``: no None, no "", no empty lists, no False."""
+    return {
+        name: value
+        for name, value in facts.items()
+        if value is not None and value is not False and value not in ("", [], {})
+    }
+
+
+def read_rows(
+    rows: Iterable[Any], read: Callable[[dict[str, Any]], _Row | None]
+) -> tuple[list[_Row], int]:
+    """What *read* makes of the rows, and how many of them cannot be read: one loses no other.
+
+    Those are rows that are no objects, and those of which *read* gives None or raises
+    UnexpectedResponse. Rows that are no records (adverts) have to be left out before.
+    """
+    found: list[_Row] = []
+    unreadable = 0
+    for row in rows:
+        try:
+            record = read(row) if isinstance(row, dict) else None
+        except UnexpectedResponse:
+            record = None
+        if record is None:
+            unreadable += 1
+        else:
+            found.append(record)
+    return found, unreadable
+
+
+def with_scheme(url: str) -> str:
+    """An address that begins with ``//`` made whole; any other as it is."""
+    return f"https:{url}" if url.startswith("//") else url
+
+
+def https(url: str) -> str:
+    """An address made whole, and asked for by https where it says http."""
+    whole = with_scheme(url)
+    return f"https://{whole[7:]}" if whole.startswith("http://") else whole
+
+
+def place_of(value: Any) -> str | None:
+    """The place in "IP属地：北京", "发布于 北京", "来自北京"."""
+    found = as_text(value)
+    return (_PLACE_PREFIX.sub("", found).strip() or None) if found else None
+
+
+def tag_attributes(source: str) -> dict[str, str]:
+    """The attributes of an HTML tag, entities as they are; one without a value has ""."""
+    return {
+        match[1].lower(): match[2] or match[3] or match[4] or ""
+        for match in _ATTRIBUTE.finditer(source)
+    }

@@ -123,10 +123,10 @@ class BilibiliSpider(PlatformSpider):
             )
         self.logged_in = self.logged_in or found.logged_in
 
-    async def _who_am_i(self, session: Session | None = None) -> pages.Session | None:
+    async def _who_am_i(self, session: Session | None = None) -> pages.LoginState | None:
         """The login state and today's keys (4.1); None when the crawl is being stopped."""
-        request = Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "session"})
-        found: pages.Session | None = await self.fetch(request, session)
+        request = Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "login_state"})
+        found: pages.LoginState | None = await self.fetch(request, session)
         if found is not None:
             self._key = found.mixin_key
         return found

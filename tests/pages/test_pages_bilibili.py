@@ -231,7 +231,8 @@ def test_a_search_row_becomes_a_post() -> None:
 )
 def test_durations_are_folded_by_sixty(text: str, seconds: int | None) -> None:
     post = bilibili.search(fx.search_page([fx.search_row(duration=text)])).posts[0]
-    assert post.extra.get("duration_s") == seconds
+    assert [media.duration_s for media in post.media if media.kind == "video"] == [seconds]
+    assert "duration_s" not in post.extra
 
 
 def test_numbers_may_be_text_or_hidden_and_old_rows_lack_some() -> None:
@@ -402,7 +403,8 @@ def test_a_row_of_a_creators_videos_becomes_a_post() -> None:
     assert (post.comment_count, post.like_count) == (78, None)
     assert post.published_at == PUBLISHED
     assert post.author_id == str(fx.MID)
-    assert post.extra == {"aid": str(fx.AID), "danmaku_count": 34, "duration_s": 3723}
+    assert post.extra == {"aid": str(fx.AID), "danmaku_count": 34}
+    assert [(media.kind, media.duration_s) for media in post.media][1:] == [("video", 3723)]
     assert (page.has_more, page.cursor, page.total) == (True, "2", 61)
 
 
@@ -525,8 +527,8 @@ def test_a_forward_names_its_original_and_brings_it_along() -> None:
     item = fx.dynamic(kind="FORWARD", desc={"text": "转发", "rich_text_nodes": []}, orig=original)
     page = bilibili.creator_posts(fx.feed([item]))
     assert [(post.post_type, post.repost_of) for post in page.posts] == [("text", "100")]
-    assert [(post.post_id, post.text) for post in page.originals] == [("100", "原文")]
-    assert page.originals[0].like_count is None
+    assert [(post.post_id, post.text) for post in page.related] == [("100", "原文")]
+    assert page.related[0].like_count is None
     detail = bilibili.post(fx.ok({"item": item}))
     assert (detail.post.repost_of, detail.related[0].post_id) == ("100", "100")
 
@@ -538,7 +540,7 @@ def test_a_forward_of_a_deleted_post_is_kept_and_says_so() -> None:
     page = bilibili.creator_posts(fx.feed([item]))
     assert (page.posts[0].text, page.posts[0].repost_of) == ("转发", None)
     assert page.posts[0].extra["original_deleted"] is True
-    assert page.originals == []
+    assert page.related == []
 
 
 @pytest.mark.parametrize(
@@ -1136,7 +1138,7 @@ def test_danmaku_that_are_refused_or_cut(body: bytes | str, meaning: type[Platfo
 
 def test_a_visitors_navigation_data_holds_the_keys() -> None:
     assert read(body=fx.NAV, url=API + "/x/web-interface/nav") == fx.NAV
-    session = bilibili.session(fx.NAV)
+    session = bilibili.login_state(fx.NAV)
     assert not session.logged_in
     assert session.img_key == "7cd084941338484aae1ad9425b84077c"
     assert session.mixin_key == "ea1db124af3c7062474693fa704f4ff8"
@@ -1144,7 +1146,7 @@ def test_a_visitors_navigation_data_holds_the_keys() -> None:
 
 def test_only_the_login_flag_proves_a_login() -> None:
     data = {**fx.NAV["data"], "isLogin": True, "mid": 8, "uname": "我"}
-    session = bilibili.session(fx.ok(data))
+    session = bilibili.login_state(fx.ok(data))
     assert (session.logged_in, session.mid, session.name) == (True, "8", "我")
     assert bilibili.me(fx.ok(data)) == Viewer("8", "我", guest=False)
     assert bilibili.me(fx.NAV) == Viewer(None, None, guest=True)
@@ -1152,9 +1154,9 @@ def test_only_the_login_flag_proves_a_login() -> None:
 
 def test_navigation_data_without_keys_is_useless() -> None:
     with pytest.raises(LoginRequired):
-        bilibili.session(fx.refused(-101, data={"isLogin": False}))
+        bilibili.login_state(fx.refused(-101, data={"isLogin": False}))
     with pytest.raises(UnexpectedResponse):
-        bilibili.session(fx.ok({"isLogin": True, "wbi_img": {"img_url": "", "sub_url": None}}))
+        bilibili.login_state(fx.ok({"isLogin": True, "wbi_img": {"img_url": "", "sub_url": None}}))
 
 
 @pytest.mark.parametrize(
@@ -1233,7 +1235,7 @@ FUZZED: list[tuple[Callable[[Any], Any], dict[str, Any]]] = [
     ),
     (bilibili.replies, fx.reply_page([fx.comment(51, root=1, parent=1)])),
     (bilibili.playurl, fx.dash([fx.stream(80)], [fx.stream(30280)])),
-    (bilibili.session, fx.NAV),
+    (bilibili.login_state, fx.NAV),
     (bilibili.visitor_cookies, fx.ok({"b_3": "x", "b_4": "y"})),
     (bilibili.tags, fx.ok(fx.TAGS)),
     (bilibili.parts, fx.ok(fx.view()["pages"])),
