@@ -12,13 +12,14 @@ import json
 import re
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Media, Post
 from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
-from mediacrawler.pages.fields import dig_dict, unique
+from mediacrawler.pages.fields import as_dict, as_text, dig_dict, present, read_rows, unique
 from mediacrawler.pages.weibo_answers import (
     LoginState,
     Visitor,
@@ -37,13 +38,11 @@ from mediacrawler.pages.weibo_answers import (
 )
 from mediacrawler.pages.weibo_fields import (
     as_count,
+    as_dicts,
     as_id,
     as_int,
     as_items,
-    as_object,
-    as_objects,
-    as_text,
-    https,
+    https_url,
     inside,
     moment,
     region,
@@ -67,7 +66,6 @@ from mediacrawler.pages.weibo_records import (
     post_record,
     post_records,
     topics_of,
-    valued,
     walk_cards,
     why_gone,
 )
@@ -140,10 +138,10 @@ def search(body: Body, *, page: int | None = None, now: datetime | None = None) 
         raise UnexpectedResponse("'data' is missing or empty")
     cards = _rows(data.get("cards"), "data.cards")
     found = post_records(walk_cards(cards), now)
-    following = as_int(as_object(data.get("cardlistInfo")).get("page"))
+    following = as_int(as_dict(data.get("cardlistInfo")).get("page"))
     has_more = bool(cards) and (bool(found.posts) or following is not None)
     cursor = str(following or (page or 1) + 1) if has_more else None
-    return PostList(found.posts, has_more, cursor, found.originals, found.unreadable)
+    return PostList(found.posts, has_more, cursor, found.related, found.unreadable)
 
 
 def creator_posts(
@@ -170,7 +168,7 @@ def creator_posts(
         return _desktop_posts(data, creator_id, page or 1, now)
     if not data:
         raise UnexpectedResponse("'data' is missing or empty")
-    info = as_object(data.get("cardlistInfo"))
+    info = as_dict(data.get("cardlistInfo"))
     container = re.match(r"107603(\d+)", as_text(info.get("containerid")) or "")
     owner = creator_id or (container[1] if container else None)
     rows = list(walk_cards(data.get("cards")))
@@ -181,7 +179,7 @@ def creator_posts(
         if following is not None and rows:
             cursor = f"{name}={following}"
             break
-    return PostList(found.posts, cursor is not None, cursor, found.originals, found.unreadable)
+    return PostList(found.posts, cursor is not None, cursor, found.related, found.unreadable)
 
 
 def _desktop_posts(
@@ -189,14 +187,14 @@ def _desktop_posts(
 ) -> PostList:
     blogs = _rows(data["list"], "data.list")
     no_card: dict[str, Any] = {}
-    rows = [(no_card, as_object(blog)) for blog in blogs]
+    rows = [(no_card, as_dict(blog)) for blog in blogs]
     found = post_records((row for row in rows if _is_of(creator_id, row[1])), now)
     since_id = as_id(data.get("since_id"))
     if not blogs and since_id is None:  # only an empty list is the end (section 3.9)
-        return PostList(found.posts, False, None, found.originals, found.unreadable)
+        return PostList(found.posts, False, None, found.related, found.unreadable)
     following = {"page": page + 1, **({"since_id": since_id} if since_id else {})}
     cursor = urlencode(following)
-    return PostList(found.posts, True, cursor, found.originals, found.unreadable)
+    return PostList(found.posts, True, cursor, found.related, found.unreadable)
 
 
 def _rows(value: Any, path: str) -> list[Any]:
@@ -280,7 +278,7 @@ def long_text(body: Body, so_far: Post) -> Post:
         like_count=_fresher(data.get("attitudes_count"), so_far.like_count),
         comment_count=_fresher(data.get("comments_count"), so_far.comment_count),
         share_count=_fresher(data.get("reposts_count"), so_far.share_count),
-        extra={**extra, **valued(link_facts(data, markup))},
+        extra={**extra, **present(**link_facts(data, markup))},
     )
 
 
@@ -318,7 +316,7 @@ def full_detail(body: Body, so_far: Post, *, now: datetime | None = None) -> Pos
         ip_location=detail.ip_location or so_far.ip_location,
         source_keyword=so_far.source_keyword,
         repost_of=detail.repost_of or so_far.repost_of,
-        extra={**known, **detail.extra, "is_pinned": bool(known.get("is_pinned"))},
+        extra=present(**{**known, **detail.extra, "is_pinned": known.get("is_pinned")}),
     )
 
 
@@ -352,10 +350,10 @@ def article(body: Body, *, article_id: str) -> PostPage:
     if not data:
         message = message_of(answer) or "the article is not shown"
         raise NotFound(message, code=as_text(answer.get("code")))
-    user = as_object(data.get("userinfo")) or as_object(data.get("user_info"))
+    user = as_dict(data.get("userinfo")) or as_dict(data.get("user_info"))
     author_id = as_id(user.get("uid")) or as_id(user.get("id"))
     markup = read_markup(_lines_of_blocks(data.get("content")))
-    picture = https(inside(data, "cover_img", "image", "url") or data.get("cover_img"))
+    picture = https_url(inside(data, "cover_img", "image", "url") or data.get("cover_img"))
     cover = Media("cover", picture, ext=extension(picture), identifying=True) if picture else None
     record = Post(
         PLATFORM,
@@ -370,7 +368,7 @@ def article(body: Body, *, article_id: str) -> PostPage:
         author_avatar=avatar_of(user),
         view_count=as_count(data.get("read_count")) if data.get("read_count") else None,
         media=[cover] if cover else [],
-        extra=valued({"links": unique(markup.links)}),
+        extra=present(links=unique(markup.links)),
     )
     return PostPage(record)
 
@@ -419,19 +417,10 @@ def comments(
     records: list[Comment] = []
     more: dict[str, str] = {}
     rows = _rows(inner.get("data"), "data.data" if is_mobile else "data")
-    unreadable = 0
-    for source in map(as_object, rows):
-        root = comment_record(source, post_id, None, now)
-        if root is None:
-            unreadable += 1
-            continue
-        embedded = [
-            reply
-            for reply_source in as_objects(source.get("comments"))
-            if (reply := comment_record(reply_source, root.post_id, root.comment_id, now))
-        ]
+    threads, unreadable = read_rows(rows, partial(_thread, post_id=post_id, now=now))
+    for root, embedded, has_more in threads:
         records.extend((root, *embedded))
-        if root.root_id is None and _has_more_replies(source, len(embedded)):
+        if has_more:
             # from the start: the list holds the embedded ones again (section 3.12)
             more[root.comment_id] = "max_id=0&max_id_type=0" if is_mobile else "max_id=0"
     if "max" in inner and "max_id" not in inner:
@@ -439,6 +428,19 @@ def comments(
     else:
         cursor = _comment_cursor(inner)
     return CommentPage(_each_once(records), cursor is not None, cursor, more, unreadable)
+
+
+def _thread(
+    source: dict[str, Any], *, post_id: str | None, now: datetime | None
+) -> tuple[Comment, list[Comment], bool] | None:
+    """A top-level comment, the replies delivered with it, and whether there are more."""
+    root = comment_record(source, post_id, None, now)
+    if root is None:
+        return None
+    sources = as_dicts(source.get("comments"))
+    found = (comment_record(one, root.post_id, root.comment_id, now) for one in sources)
+    embedded = [reply for reply in found if reply is not None]
+    return root, embedded, root.root_id is None and _has_more_replies(source, len(embedded))
 
 
 def _next_page(last: int | None, current: int) -> str | None:
@@ -453,23 +455,22 @@ def replies(
     root_id: str | None = None,
     now: datetime | None = None,
 ) -> CommentPage:
-    """One page of a comment's replies: ``hotFlowChild``, or ``buildComments`` at level 1.
-
-    :param root_id: the comment asked about.
-    """
+    """One page of the replies to the comment *root_id*: ``hotFlowChild``, or ``buildComments``
+    at level 1 (section 3.12)."""
     answer = answer_of(body)
     if _nobody_commented(answer):
         return CommentPage([], has_more=False)
     good_answer(answer)
     data = answer.get("data")
     inner = data if isinstance(data, dict) else answer
-    rows = [
-        comment_record(source, post_id, root_id or as_id(source.get("rootid")), now)
-        for source in map(as_object, _rows(inner.get("data"), "data"))
-    ]
-    records = [row for row in rows if row is not None and row.root_id is not None]
+
+    def read(source: dict[str, Any]) -> Comment | None:
+        return comment_record(source, post_id, root_id or as_id(source.get("rootid")), now)
+
+    found, unreadable = read_rows(_rows(inner.get("data"), "data"), read)
+    records = [reply for reply in found if reply.root_id is not None]
     cursor = _comment_cursor(inner)
-    return CommentPage(_each_once(records), cursor is not None, cursor, {}, rows.count(None))
+    return CommentPage(_each_once(records), cursor is not None, cursor, {}, unreadable)
 
 
 def _nobody_commented(answer: dict[str, Any]) -> bool:
@@ -514,7 +515,7 @@ def creator(body: Body) -> Creator:
     if is_nothing(answer):
         raise NotFound("no such user", code=0)
     data = dig_dict(good_answer(answer), "data")
-    user = as_object(data.get("userInfo")) or as_object(data.get("user"))
+    user = as_dict(data.get("userInfo")) or as_dict(data.get("user"))
     creator_id = as_id(user.get("idstr")) or as_id(user.get("id"))
     if creator_id is None:
         raise UnexpectedResponse("the profile has neither 'userInfo' nor 'user' with an 'id'")
@@ -535,14 +536,12 @@ def creator(body: Body) -> Creator:
         like_count=_known_count(likes),
         post_count=_known_count(user.get("statuses_count")),
         verified=user["verified"] if isinstance(user.get("verified"), bool) else None,
-        extra=valued(
-            {
-                "handle": as_text(user.get("domain")),
-                "verified_type": as_int(user.get("verified_type")),
-                "verified_text": as_text(user.get("verified_reason")),
-                "location": as_text(user.get("location")),
-                "member_rank": as_int(user.get("mbrank")),
-            }
+        extra=present(
+            handle=as_text(user.get("domain")),
+            verified_type=as_int(user.get("verified_type")),
+            verified_text=as_text(user.get("verified_reason")),
+            location=as_text(user.get("location")),
+            member_rank=as_int(user.get("mbrank")),
         ),
     )
 
@@ -568,16 +567,16 @@ def creator_detail(body: Body, so_far: Creator) -> Creator:
         "ip_location": as_text(data.get("ip_location")),
         **{key: as_text(data.get(key)) for key in ("birthday", "created_at", "location")},
     }
-    for card in as_objects(data.get("cards")):
-        for item in as_objects(card.get("card_group")):
+    for card in as_dicts(data.get("cards")):
+        for item in as_dicts(card.get("card_group")):
             name = _INFO_ITEMS.get(as_text(item.get("item_name")) or "")
             if name is not None:
                 facts[name] = as_text(item.get("item_content"))
-    place = region(facts.pop("ip_location"), "IP属地")
+    place = region(facts.pop("ip_location"))
     return replace(
         so_far,
         ip_location=place or so_far.ip_location,
         bio=so_far.bio or as_text(data.get("description")),
         gender=so_far.gender or _GENDERS.get(as_text(data.get("gender"))),
-        extra={**valued(facts), **so_far.extra},
+        extra={**present(**facts), **so_far.extra},
     )

@@ -7,9 +7,9 @@ docs/platforms/weibo.md.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,8 +23,8 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.pages import Body
-from mediacrawler.pages.fields import decode_json, dig_dict, retry_after
-from mediacrawler.pages.weibo_fields import as_id, as_int, as_object, as_objects, as_text
+from mediacrawler.pages.fields import as_dict, as_text, decode_json, dig_dict, retry_after
+from mediacrawler.pages.weibo_fields import as_dicts, as_id, as_int
 
 _JSON_PATHS = ("/api/", "/ajax/", "/statuses/", "/comments/", "/tv/api/", "/article/m/aj/")
 _COMMENT_PATH = re.compile(r"/comments/|/buildComments$")
@@ -62,7 +62,7 @@ def read_answer(
     body: bytes,
     *,
     url: str = "",
-    now: datetime | None = None,
+    now: float | None = None,
 ) -> dict[str, Any] | list[Any] | str:
     """The decoded JSON of a good answer (JSONP too), or the text of a web page.
 
@@ -70,7 +70,7 @@ def read_answer(
     section 6: status, redirect, page, body code, shape.
 
     :raises PlatformError: what the answer means instead; for rate limits with the seconds of a
-        Retry-After header (a date is measured from *now*).
+        Retry-After header (a date is measured from *now*, unix seconds; the clock if None).
     """
     if 300 <= status < 400:
         raise _redirected(headers.get("location", ""), status)
@@ -105,7 +105,7 @@ def _is_captcha(address: str) -> bool:
 
 
 def _refuse_status(
-    status: int, headers: Mapping[str, str], body: bytes, url: str, now: datetime | None
+    status: int, headers: Mapping[str, str], body: bytes, url: str, now: float | None
 ) -> None:
     """:raises PlatformError: for every status that is not a success."""
     if 200 <= status < 300:
@@ -114,8 +114,7 @@ def _refuse_status(
     if status in (418, 414):
         raise RateLimited("this network address is limited", code=status, scope="ip")
     if status in (429, 432, 503):
-        clock = (now or datetime.now(timezone.utc)).timestamp()
-        wait = retry_after(headers.get("retry-after"), now=clock)
+        wait = retry_after(headers.get("retry-after"), now=time.time() if now is None else now)
         raise RateLimited("too many requests, or a worn-out cookie", code=status, retry_after=wait)
     path = urlsplit(url).path
     if status == 400 and path.endswith("/statuses/show"):
@@ -290,7 +289,7 @@ def visitor(body: Body) -> Visitor:
     :raises UnexpectedResponse: another retcode, or no pair.
     """
     answer = answer_of(body)
-    data = as_object(answer.get("data"))
+    data = as_dict(answer.get("data"))
     sub, subp = as_text(data.get("sub")), as_text(data.get("subp"))
     if as_int(answer.get("retcode")) != _VISITOR_SUCCESS or sub is None or subp is None:
         raise UnexpectedResponse("no visitor cookies were issued", code=answer.get("retcode"))
@@ -308,7 +307,7 @@ def hot_words(body: Body) -> list[str]:
     data = dig_dict(good_answer(body), "data")
     words = (
         as_text(entry.get("word"))
-        for entry in as_objects(data.get("realtime"))
+        for entry in as_dicts(data.get("realtime"))
         if not as_int(entry.get("is_ad"))
     )
     return [word for word in words if word]

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from math import isfinite
 from typing import Any
 
-from mediacrawler.pages.fields import count
+from mediacrawler.pages.fields import as_text, count, https, place_of
 from mediacrawler.targets.weibo import time_of
 
 SHANGHAI = timezone(timedelta(hours=8))
@@ -21,18 +21,6 @@ SHANGHAI = timezone(timedelta(hours=8))
 
 
 _DIGITS = re.compile(r"-?[0-9]{1,30}")
-
-
-def as_text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value.strip() or None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return None
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def as_items(value: Any) -> list[Any]:
@@ -44,7 +32,7 @@ def as_items(value: Any) -> list[Any]:
     return []
 
 
-def as_objects(value: Any) -> list[dict[str, Any]]:
+def as_dicts(value: Any) -> list[dict[str, Any]]:
     return [element for element in as_items(value) if isinstance(element, dict)]
 
 
@@ -64,14 +52,6 @@ def as_size(value: Any) -> int | None:
     return number if number and number > 0 else None
 
 
-def as_seconds(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if 0 < number < 1e9 else None
-
-
 def inside(value: Any, *keys: str) -> Any:
     """The value below *keys*, None wherever something is not an object."""
     for key in keys:
@@ -79,10 +59,6 @@ def inside(value: Any, *keys: str) -> Any:
             return None
         value = value.get(key)
     return value
-
-
-def as_flag(value: Any) -> bool | None:
-    return bool(value) if isinstance(value, (bool, int)) else None
 
 
 def as_id(value: Any) -> str | None:
@@ -108,21 +84,15 @@ def as_count(value: Any) -> int | None:
     return count(value)
 
 
-def https(url: Any) -> str | None:
-    found = as_text(url)
-    if found is None:
-        return None
-    if found.startswith("//"):
-        return "https:" + found
-    return "https://" + found[7:] if found.startswith("http://") else found
-
-
-def region(value: Any, prefix: str) -> str | None:
-    """The place in "发布于 北京", "来自 安徽", "IP属地：北京"; "其他" is kept as it is."""
+def https_url(value: Any) -> str | None:
     found = as_text(value)
-    if found is None or "客户端" in found:  # old comments name the client here
-        return None
-    return found.removeprefix(prefix).strip(" ：:") or None
+    return https(found) if found else None
+
+
+def region(value: Any) -> str | None:
+    """The place in "发布于 北京", "来自 安徽", "IP属地：北京"; "其他" is kept as it is."""
+    found = place_of(value)
+    return None if found and "客户端" in found else found  # old comments name the client here
 
 
 _MONTHS = {

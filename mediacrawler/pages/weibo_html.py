@@ -15,11 +15,11 @@ from parsel import Selector
 from mediacrawler.exceptions import LoginRequired
 from mediacrawler.items import Media, Post
 from mediacrawler.pages import PostList
-from mediacrawler.pages.fields import unique
+from mediacrawler.pages.fields import as_text, present, unique
 from mediacrawler.pages.weibo_answers import refuse_page
-from mediacrawler.pages.weibo_fields import as_count, as_id, as_text, moment
+from mediacrawler.pages.weibo_fields import as_count, as_id, moment
 from mediacrawler.pages.weibo_media import largest, movie_at, picture_at
-from mediacrawler.pages.weibo_records import PLATFORM, link_facts, valued
+from mediacrawler.pages.weibo_records import PLATFORM, link_facts
 from mediacrawler.pages.weibo_text import Markup, read_markup
 from mediacrawler.targets.weibo import creator_url, mid_to_bid, post_url
 
@@ -128,7 +128,6 @@ def _read_card(card: Selector, now: datetime | None) -> tuple[Post | None, Post 
     post.like_count = _counter(card, "feed_list_like")
     post.comment_count = _counter(card, "feed_list_comment")
     post.share_count = _counter(card, "feed_list_forward")
-    post.extra["is_pinned"] = False
     if lost:
         post.extra["original_deleted"] = True
     return post, original
@@ -156,13 +155,11 @@ def _record(node: Selector, post_id: str, now: datetime | None) -> Post:
         published_at=moment(_plain(links[0]) if links else None, known_id=post_id, now=now),
         tags=words.tags,
         media=media,
-        extra=valued(
-            {
-                "bid": bid,
-                "truncated": words.cut or None,
-                "client": as_text(_plain(links[1])) if len(links) > 1 else None,
-                **link_facts({}, words),
-            }
+        extra=present(
+            bid=bid,
+            truncated=words.cut,
+            client=as_text(_plain(links[1])) if len(links) > 1 else None,
+            **link_facts({}, words),
         ),
     )
 

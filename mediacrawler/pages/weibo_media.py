@@ -12,17 +12,14 @@ from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from mediacrawler.items import Media
-from mediacrawler.pages.fields import unique
+from mediacrawler.pages.fields import as_dict, as_seconds, as_text, unique
 from mediacrawler.pages.weibo_fields import (
+    as_dicts,
     as_id,
     as_int,
     as_items,
-    as_object,
-    as_objects,
-    as_seconds,
     as_size,
-    as_text,
-    https,
+    https_url,
     inside,
 )
 from mediacrawler.pages.weibo_text import Markup
@@ -54,13 +51,13 @@ def extension(url: str) -> str | None:
 
 def picture_at(url: Any, geo: Any = None, pid: str | None = None) -> Media | None:
     """A picture at *url* or, without one, at the address that its id gives (section 8.1)."""
-    address = https(url)
+    address = https_url(url)
     if address is None:
         if pid is None:
             return None
         suffix = "gif" if pid[21:22] == "g" else "jpg"
         address = f"https://wx1.sinaimg.cn/large/{pid}.{suffix}"
-    size = as_object(geo)
+    size = as_dict(geo)
     width, height = as_size(size.get("width")), as_size(size.get("height"))
     if width is None or height is None:
         width, height = _size_in_pid(address.rpartition("/")[2].partition(".")[0])
@@ -77,13 +74,13 @@ def _size_in_pid(pid: str) -> tuple[int | None, int | None]:
 
 def largest(url: Any) -> str | None:
     """The address of the same picture at full size."""
-    address = https(url)
+    address = https_url(url)
     return _SINAIMG.sub(r"\1/large/\2", address) if address else None
 
 
 def movie_at(url: Any, *, kind: Literal["video", "live_photo"] = "video") -> Media:
     """A movie at *url*; without one it is "missing". The address may tell its size."""
-    address = https(url)
+    address = https_url(url)
     if address is None:
         return Media(kind, status="missing")
     match = _TEMPLATE.search(address)
@@ -91,17 +88,17 @@ def movie_at(url: Any, *, kind: Literal["video", "live_photo"] = "video") -> Med
     suffix = extension(address.partition("?")[0]) or extension(unquote(address)) or "mp4"
     media = Media(kind, address, width, height, ext=suffix)
     if "/media/play?" in address:  # only redirects to the file that it names (8.2)
-        named = https(parse_qs(urlsplit(address).query).get("livephoto", [None])[0])
+        named = https_url(parse_qs(urlsplit(address).query).get("livephoto", [None])[0])
         media.backup_urls = [named] if named else []
     return media
 
 
 def best_video(page: dict[str, Any]) -> Media:
     """The best video of a `page_info` or of a mixed item's data (section 8.3)."""
-    info = as_object(page.get("media_info"))
+    info = as_dict(page.get("media_info"))
     media = _best_of_playback(info)
     if media is None:
-        urls = as_object(page.get("urls"))
+        urls = as_dict(page.get("urls"))
         found = (urls.get(name) for name in _MOBILE_VIDEO)
         more = (info.get(name) for name in _DESKTOP_VIDEO)
         media = movie_at(next((url for url in (*found, *more) if as_text(url)), None))
@@ -112,12 +109,12 @@ def best_video(page: dict[str, Any]) -> Media:
 
 def _best_of_playback(info: dict[str, Any]) -> Media | None:
     best: tuple[tuple[int, int, int], dict[str, Any]] | None = None
-    for entry in as_objects(info.get("playback_list")):
-        play = as_object(entry.get("play_info"))
+    for entry in as_dicts(info.get("playback_list")):
+        play = as_dict(entry.get("play_info"))
         mime, url = as_text(play.get("mime")) or "", as_text(play.get("url"))
         if not mime.startswith("video/") or url is None:
             continue  # a strip of pictures for the seek bar
-        quality = as_int(as_object(entry.get("meta")).get("quality_index")) or 0
+        quality = as_int(as_dict(entry.get("meta")).get("quality_index")) or 0
         rank = (quality, as_int(play.get("height")) or 0, as_int(play.get("bitrate")) or 0)
         if best is None or rank > best[0]:
             best = rank, play
@@ -133,17 +130,17 @@ def _best_of_playback(info: dict[str, Any]) -> Media | None:
 
 def cover_of(page: dict[str, Any]) -> Media | None:
     """The still of a video; its address as given: crops are made by the author."""
-    info = as_object(page.get("media_info"))
+    info = as_dict(page.get("media_info"))
     given = page.get("page_pic")
     candidates = (
         given if not isinstance(given, dict) else given.get("url"),
         inside(page, "pic_info", "pic_big", "url"),
         inside(info, "big_pic_info", "pic_big", "url"),
     )
-    address = next((url for url in map(https, candidates) if url), None)
+    address = next((url for url in map(https_url, candidates) if url), None)
     if address is None:
         return None
-    size = as_object(given)
+    size = as_dict(given)
     return Media(
         "cover",
         address,
@@ -159,7 +156,7 @@ def is_video(page: dict[str, Any]) -> bool:
     if kind in ("video", "live") or as_text(page.get("object_type")) in ("video", "live"):
         return True
     # "5" is a film's page and "24" an article's: not the author's media
-    return kind in ("11", "story") and bool(as_object(page.get("media_info")))
+    return kind in ("11", "story") and bool(as_dict(page.get("media_info")))
 
 
 def is_live(page: dict[str, Any]) -> bool:
@@ -175,7 +172,7 @@ def is_article(page: dict[str, Any]) -> bool:
 
 def media_of(blog: dict[str, Any], page: dict[str, Any], markup: Markup) -> list[Media]:
     """The post's own media in the order shown; *page* is empty where it is another's."""
-    mixed = as_objects(inside(blog, "mix_media_info", "items"))
+    mixed = as_dicts(inside(blog, "mix_media_info", "items"))
     if mixed and not blog.get("retweeted_status"):
         return [media for item in mixed for media in _mixed_item(item)]
     media = list(_desktop_pictures(blog) if blog.get("pic_infos") else _mobile_pictures(blog, page))
@@ -191,7 +188,7 @@ def media_of(blog: dict[str, Any], page: dict[str, Any], markup: Markup) -> list
 
 def _mixed_item(item: dict[str, Any]) -> Iterator[Media]:
     """A picture, or a video behind its cover, of a post that mixes both (desktop)."""
-    data = as_object(item.get("data"))
+    data = as_dict(item.get("data"))
     if as_text(item.get("type")) == "video":
         cover = cover_of(data)
         if cover is not None:
@@ -203,9 +200,9 @@ def _mixed_item(item: dict[str, Any]) -> Iterator[Media]:
 
 def _desktop_pictures(blog: dict[str, Any]) -> Iterator[Media]:
     """All pictures, in the order of `pic_ids`; an id without an entry is still a picture."""
-    infos = as_object(blog.get("pic_infos"))
+    infos = as_dict(blog.get("pic_infos"))
     for pid in unique([*_pids(blog), *infos]):
-        yield from _desktop_picture(as_object(infos.get(pid)), as_id(pid))
+        yield from _desktop_picture(as_dict(infos.get(pid)), as_id(pid))
 
 
 def _pids(record: dict[str, Any]) -> list[str]:
@@ -214,14 +211,14 @@ def _pids(record: dict[str, Any]) -> list[str]:
 
 def _desktop_picture(info: dict[str, Any], pid: str | None) -> Iterator[Media]:
     """A picture and, for a live photo, its movie; the mp4 twin of a GIF is left out."""
-    full = as_object(info.get("largest"))
+    full = as_dict(info.get("largest"))
     if as_text(full.get("url")):
         picture = picture_at(full["url"], full, pid)
     else:
-        sizes = (as_object(info.get(name)) for name in _SMALLER_SIZES)
+        sizes = (as_dict(info.get(name)) for name in _SMALLER_SIZES)
         size = next((size for size in sizes if as_text(size.get("url"))), {})
         address = largest(size.get("url"))
-        picture = picture_at(address, size if address == https(size.get("url")) else None, pid)
+        picture = picture_at(address, size if address == https_url(size.get("url")) else None, pid)
     if picture is not None:
         yield picture
     if as_text(info.get("type")) in ("livephoto", "live_photo") and as_text(info.get("video")):
@@ -234,11 +231,11 @@ def _mobile_pictures(blog: dict[str, Any], page: dict[str, Any]) -> Iterator[Med
     if not pics:
         yield from (media for pid in _pids(blog) if (media := picture_at(None, pid=pid)))
         return
-    videos = sum(as_text(as_object(pic).get("type")) == "video" for pic in pics)
+    videos = sum(as_text(as_dict(pic).get("type")) == "video" for pic in pics)
     old_movies = _old_live_photos(blog)
     listed = [url for url in as_items(blog.get("live_photo")) if as_text(url)]
     for index, pic in enumerate(pics):
-        entry = as_object(pic) or {"url": pic}
+        entry = as_dict(pic) or {"url": pic}
         kind, source = as_text(entry.get("type")), as_text(entry.get("videoSrc"))
         picture = _mobile_picture(entry)
         if picture is not None:
@@ -250,13 +247,13 @@ def _mobile_pictures(blog: dict[str, Any], page: dict[str, Any]) -> Iterator[Med
         elif kind == "livephoto" or index in old_movies:
             movie = (listed.pop(0) if listed else None) if source is None else source
             yield movie_at(movie or old_movies.get(index), kind="live_photo")
-    if listed and not any(as_text(as_object(pic).get("type")) == "livephoto" for pic in pics):
+    if listed and not any(as_text(as_dict(pic).get("type")) == "livephoto" for pic in pics):
         yield from (movie_at(url, kind="live_photo") for url in listed)
 
 
 def _mobile_picture(entry: dict[str, Any]) -> Media | None:
-    large = as_object(entry.get("large"))
-    address = https(large.get("url")) or largest(entry.get("url"))
+    large = as_dict(entry.get("large"))
+    address = https_url(large.get("url")) or largest(entry.get("url"))
     return picture_at(address, large.get("geo"), as_id(entry.get("pid")))
 
 
@@ -270,7 +267,7 @@ def _old_live_photos(blog: dict[str, Any]) -> dict[int, str]:
 def linked_pictures(record: dict[str, Any]) -> list[Media]:
     """Pictures behind "查看图片" links (desktop): of comments, and a retweet's own."""
     media: list[Media] = []
-    for link in as_objects(record.get("url_struct")):
+    for link in as_dicts(record.get("url_struct")):
         if link.get("pic_infos"):
             media.extend(_desktop_pictures(link))
     return media

@@ -12,17 +12,14 @@ from html import unescape
 from typing import Any, NamedTuple
 
 from mediacrawler.items import Comment, Media, Post, PostType
-from mediacrawler.pages.fields import unique
+from mediacrawler.pages.fields import as_dict, as_flag, as_text, present, unique
 from mediacrawler.pages.weibo_fields import (
     as_count,
-    as_flag,
+    as_dicts,
     as_id,
     as_int,
-    as_object,
-    as_objects,
     as_size,
-    as_text,
-    https,
+    https_url,
     inside,
     moment,
     region,
@@ -74,7 +71,7 @@ class Collected(NamedTuple):
     """Posts of a list, each once, the originals that they retweet, and rows that are no posts."""
 
     posts: list[Post]
-    originals: list[Post]
+    related: list[Post]
     unreadable: int
 
 
@@ -92,7 +89,7 @@ NOBODY = Author(None, None, None, None)
 
 def author_of(record: dict[str, Any]) -> Author:
     """The `user` of a post or comment object."""
-    user = as_object(record.get("user"))
+    user = as_dict(record.get("user"))
     author_id = as_id(user.get("idstr")) or as_id(user.get("id"))
     url = creator_url(author_id) if author_id else None
     return Author(author_id, as_text(user.get("screen_name")), url, avatar_of(user))
@@ -100,7 +97,7 @@ def author_of(record: dict[str, Any]) -> Author:
 
 def avatar_of(user: dict[str, Any]) -> str | None:
     """The largest portrait of a user object."""
-    addresses = (https(user.get(k)) for k in ("avatar_hd", "avatar_large", "profile_image_url"))
+    addresses = (https_url(user.get(k)) for k in ("avatar_hd", "avatar_large", "profile_image_url"))
     return next((url for url in addresses if url), None)
 
 
@@ -135,7 +132,7 @@ def post_record(
     bid = _bid(blog, post_id, card)
     words = read_words(blog)
     # the desktop site repeats the original's page in front of a retweet (section 7.4)
-    page = {} if blog.get("retweeted_status") else as_object(blog.get("page_info"))
+    page = {} if blog.get("retweeted_status") else as_dict(blog.get("page_info"))
     media = media_of(blog, page, words.markup)
     post_type = _post_type(blog, page, media)
     author = author_of(blog)
@@ -159,29 +156,26 @@ def post_record(
         view_count=_views(blog, page),
         tags=unique([*topics_of(blog), *words.markup.tags]),
         media=media,
-        ip_location=region(blog.get("region_name"), "发布于"),
+        ip_location=region(blog.get("region_name")),
         repost_of=_original_id(blog, post_id),
     )
     lower_bounds = any(isinstance(value, str) and value.endswith("+") for value in counts)
-    post.extra = valued(
-        {
-            "bid": bid,
-            "is_long_text": as_flag(blog.get("isLongText")),
-            "truncated": words.cut or None,
-            "is_pinned": _is_pinned(blog, card),
-            "edit_count": as_size(blog.get("edit_count")),
-            "client": _client(blog.get("source")),
-            "pic_num": as_size(blog.get("pic_num")),
-            "counts_are_lower_bounds": lower_bounds or None,
-            "quick_repost_of": as_id(blog.get("ori_mid")),
-            "visible_type": as_size(inside(blog, "visible", "type")),
-            "is_paid": _is_paid(blog) or None,
-            "is_show_bulletin": as_int(blog.get("is_show_bulletin")),
-            "article_id": _article_id(page) if post_type == "article" else None,
-            "object_id": as_text(page.get("object_id")) if post_type == "video" else None,
-            **link_facts(blog, words.markup),
-            **_deleted_original(blog),
-        }
+    post.extra = present(
+        bid=bid,
+        is_long_text=as_flag(blog.get("isLongText")),
+        truncated=words.cut,
+        is_pinned=_is_pinned(blog, card),
+        edit_count=as_size(blog.get("edit_count")),
+        client=_client(blog.get("source")),
+        pic_num=as_size(blog.get("pic_num")),
+        counts_are_lower_bounds=lower_bounds,
+        visible_type=as_size(inside(blog, "visible", "type")),
+        is_paid=_is_paid(blog),
+        is_show_bulletin=as_int(blog.get("is_show_bulletin")),
+        article_id=_article_id(page) if post_type == "article" else None,
+        object_id=as_text(page.get("object_id")) if post_type == "video" else None,
+        **link_facts(blog, words.markup),
+        **_deleted_original(blog),
     )
     return post
 
@@ -189,11 +183,6 @@ def post_record(
 def _is_paid(blog: dict[str, Any]) -> bool:
     """Text and pictures of such a post are cut for those who do not pay (section 10, 43)."""
     return blog.get("is_paid") is True or as_int(blog.get("mblog_vip_type")) == 1
-
-
-def valued(facts: dict[str, Any]) -> dict[str, Any]:
-    """Only what has a value; False is one."""
-    return {key: value for key, value in facts.items() if value is not None and value != []}
 
 
 def _title(page: dict[str, Any], post_type: PostType, author_name: str | None) -> str | None:
@@ -206,7 +195,7 @@ def _title(page: dict[str, Any], post_type: PostType, author_name: str | None) -
 
 
 def _views(blog: dict[str, Any], page: dict[str, Any]) -> int | None:
-    info = as_object(page.get("media_info"))
+    info = as_dict(page.get("media_info"))
     candidates = (page.get("play_count"), info.get("online_users_number"), info.get("online_users"))
     given = next((value for value in (*candidates, blog.get("reads_count")) if value), None)
     return as_count(given) if given else None
@@ -216,7 +205,7 @@ def topics_of(record: dict[str, Any]) -> list[str]:
     """Hashtags that the desktop site names besides the text; super topics are none."""
     return [
         title
-        for topic in as_objects(record.get("topic_struct"))
+        for topic in as_dicts(record.get("topic_struct"))
         if (title := as_text(topic.get("topic_title")))
         and "100808" not in (as_text(topic.get("topic_url")) or "")
     ]
@@ -225,7 +214,7 @@ def topics_of(record: dict[str, Any]) -> list[str]:
 def link_facts(record: dict[str, Any], markup: Markup) -> dict[str, Any]:
     """Links, super topics, place and mentions of a text, from either host's form."""
     links, super_topics, location = list(markup.links), list(markup.super_topics), markup.location
-    for link in as_objects(record.get("url_struct")):
+    for link in as_dicts(record.get("url_struct")):
         icon, title = as_text(link.get("url_type_pic")) or "", as_text(link.get("url_title"))
         target = as_text(link.get("long_url")) or as_text(link.get("ori_url")) or ""
         if "_super_" in icon and title:
@@ -254,7 +243,7 @@ def _article_id(page: dict[str, Any]) -> str | None:
 
 def _original_id(blog: dict[str, Any], post_id: str) -> str | None:
     """The id of the retweeted post, also of one that is gone, or of a quick repost's source."""
-    original = as_object(blog.get("retweeted_status"))
+    original = as_dict(blog.get("retweeted_status"))
     found = _post_id(original) or as_id(blog.get("ori_mid"))
     return found if found != post_id else None
 
@@ -312,10 +301,10 @@ def post_records(
 
 def walk_cards(cards: Any, depth: int = 0) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every card with a post, wherever it is nested (section 3.1)."""
-    for card in as_objects(cards):
+    for card in as_dicts(cards):
         blog = card.get("mblog")
         if blog:
-            yield card, as_object(blog)  # what is no object has no id, and is counted
+            yield card, as_dict(blog)  # what is no object has no id, and is counted
         if depth < 8:  # real answers nest once or twice
             yield from walk_cards(card.get("card_group"), depth + 1)
 
@@ -328,7 +317,7 @@ def comment_record(
     if comment_id is None:
         return None
     root_id = as_id(source.get("rootidstr")) or as_id(source.get("rootid")) or asked_root
-    reply_to = as_object(source.get("reply_comment"))
+    reply_to = as_dict(source.get("reply_comment"))
     reply_to_id = (
         as_id(reply_to.get("idstr")) or as_id(reply_to.get("id")) or as_id(source.get("reply_id"))
     )
@@ -341,8 +330,8 @@ def comment_record(
     prefix = REPLY_PREFIX.match(text or "")
     if root_id is not None and reply_to_id is None and prefix is None:
         reply_to_id = root_id
-    pic = as_object(source.get("pic"))
-    large = as_object(pic.get("large"))
+    pic = as_dict(source.get("pic"))
+    large = as_dict(pic.get("large"))
     picture = picture_at(large.get("url") or largest(pic.get("url")), large.get("geo"))
     author = author_of(source)
     answered = author_of(reply_to) if reply_to else NOBODY
@@ -362,25 +351,23 @@ def comment_record(
         published_at=moment(source.get("created_at"), known_id=comment_id, now=now),
         like_count=as_count(likes),
         reply_count=as_count(source.get("total_number")) if root_id is None else None,
-        ip_location=region(source.get("source"), "来自"),
+        ip_location=region(source.get("source")),
         media=([picture] if picture else []) + linked_pictures(source),
-        extra=valued(
-            {
-                "is_author": as_flag(source.get("is_mblog_author")),
-                "liked_by_author": as_flag(source.get("isLikedByMblogAuthor")),
-                "floor": as_size(source.get("floor_number")),
-                "folded": True if source.get("more_info") else None,
-                "mentions": [{"name": n, "id": None} for n in unique(words.markup.mentions)],
-                "reply_to_author_id": answered.id,
-                "reply_to_author_name": prefix[1] if prefix else answered.name,
-            }
+        extra=present(
+            is_author=as_flag(source.get("is_mblog_author")),
+            liked_by_author=as_flag(source.get("isLikedByMblogAuthor")),
+            floor=as_size(source.get("floor_number")),
+            folded=bool(source.get("more_info")),
+            mentions=[{"name": n, "id": None} for n in unique(words.markup.mentions)],
+            reply_to_author_id=answered.id,
+            reply_to_author_name=prefix[1] if prefix else answered.name,
         ),
     )
 
 
 def _without_picture_addresses(source: dict[str, Any], text: str | None) -> str | None:
     """The desktop's plain text shows a picture as its short link, which belongs to the picture."""
-    for link in as_objects(source.get("url_struct")):
+    for link in as_dicts(source.get("url_struct")):
         short = as_text(link.get("short_url"))
         if text and short and link.get("pic_infos"):
             text = text.replace(short, "").strip()

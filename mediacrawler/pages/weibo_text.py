@@ -12,13 +12,11 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from mediacrawler.pages.fields import unique
-from mediacrawler.pages.weibo_fields import as_object, as_text
+from mediacrawler.pages.fields import as_dict, as_text, tag_attributes, unique, with_scheme
 
 _TAG = re.compile(
     r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)((?:\"[^\"]*\"|'[^']*'|[^'\">])*)>|<!--.*?-->", re.DOTALL
 )
-_ATTRIBUTE = re.compile(r"([a-zA-Z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _CUT = re.compile(
     r"(?:\.{3}|…)?\s*<(a|span)\b[^>]*>\s*(?:全文|展开)\s*(?:<i\b[^>]*>[^<]*</i>)?\s*</\1>"
     r"[\s\u200b\ufeff]*\Z"
@@ -69,12 +67,12 @@ def read_markup(source: Any, *, without_picture_links: bool = False) -> Markup:
         if name == "br":
             pieces.append("\n")
         elif name == "img":
-            attributes = _attributes(match[3])
+            attributes = tag_attributes(match[3])
             pieces.append(unescape(attributes.get("alt", "")))
             if link is not None:
                 link.icon += attributes.get("src", "")
         elif name == "a" and not match[1]:
-            link = _Link(len(pieces), _attributes(match[3]))
+            link = _Link(len(pieces), tag_attributes(match[3]))
         elif name == "a" and link is not None:
             caption = "".join(pieces[link.start :]).strip()
             if _read_link(markup, link, caption) and without_picture_links:
@@ -93,14 +91,6 @@ class _Link:
     start: int
     attributes: dict[str, str]
     icon: str = ""
-
-
-def _attributes(source: str | None) -> dict[str, str]:
-    """The attributes of a tag: values in double quotes, single quotes or none."""
-    return {
-        match[1].lower(): match[2] or match[3] or match[4] or ""
-        for match in _ATTRIBUTE.finditer(source or "")
-    }
 
 
 def _read_link(markup: Markup, link: _Link, caption: str) -> bool:
@@ -131,7 +121,7 @@ def _link_address(attributes: dict[str, str]) -> str:
         href = parse_qs(urlsplit(href).query).get("u", [href])[0]
     elif attributes.get("data-url"):
         href = attributes["data-url"].replace("&amp;", "&")
-    return "https:" + href if href.startswith("//") else href
+    return with_scheme(href)
 
 
 def clean(plain: str) -> str:
@@ -151,7 +141,7 @@ class Words:
 def read_words(blog: dict[str, Any], *, without_picture_links: bool = False) -> Words:
     """The best text of a record: long, else desktop's plain one, else from HTML (section 7.1)."""
     markup = read_markup(blog.get("text"), without_picture_links=without_picture_links)
-    long_text = as_object(blog.get("longText"))
+    long_text = as_dict(blog.get("longText"))
     content = long_text.get("content")
     if isinstance(content, str) and content.strip():
         return Words(clean(content), markup, False)
