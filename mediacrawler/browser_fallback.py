@@ -25,6 +25,7 @@ from mediacrawler.exceptions import (
     LoginRequired,
     NotFound,
     PlatformError,
+    UnexpectedResponse,
     UsageProblem,
 )
 from mediacrawler.handlers import shared
@@ -41,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 HTML = "text/html"
 LOOK_SECONDS = 0.1  # how often the opened page is looked at
+CHALLENGE_SIZE = 64 * 1024  # bytes; pages with content are larger
 PAGE_REFUSALS = (CaptchaRequired, LoginRequired, AccessDenied)
 
 
@@ -125,6 +127,7 @@ class BrowserFallbackMiddleware:
             if sent_at < self._passed_at.get(slot, 0.0) and not request.meta.get("asked_again"):
                 return unsent(request, asked_again=True)
             logger.info("%s: opening a page in the browser: %s", self.spider.name, refusal)
+            request.meta["browser_opened"] = True  # repeated requests keep it: once is enough
             opened = await self._open(request)
             passed = opened is not None and opened.refusal is None
             (self._passed_at if passed else self._failed_at)[slot] = time.time()
@@ -227,7 +230,7 @@ def is_page(request: Request, response: Response) -> bool:
     meta = request.meta
     if "page" not in meta or "cookiejar" not in meta or request.method != "GET":
         return False
-    if "sign" in meta or "page_fetch" in meta or meta.get("anonymous"):
+    if meta.keys() & {"sign", "page_fetch", "anonymous", "browser_opened"}:
         return False
     kind = response.headers.get("Content-Type") or b""
     return 300 <= response.status < 400 or b"text/html" in kind
@@ -236,7 +239,8 @@ def is_page(request: Request, response: Response) -> bool:
 def page_refusal(pages: Any, request: Request, response: Response) -> PlatformError | None:
     """The challenge or login wall that an answer is; None for anything else.
 
-    Refusals of the very item (a link without its token) are the same in a browser.
+    Refusals of the very item (a link without its token) are the same in a browser. A page that
+    the page function does not know may be a challenge, too.
     """
     headers = {
         name.decode("latin-1").lower(): values[-1].decode("latin-1")
@@ -245,9 +249,16 @@ def page_refusal(pages: Any, request: Request, response: Response) -> PlatformEr
     }
     try:
         read(pages, request, response.status, headers, response.body)
+    except UnexpectedResponse as error:
+        return error if sets_cookie_by_script(response) else None
     except PlatformError as error:
         return error if isinstance(error, PAGE_REFUSALS) and error.scope != "item" else None
     return None
+
+
+def sets_cookie_by_script(response: Response) -> bool:
+    """Whether a page is little more than a script that leaves a cookie: a challenge."""
+    return len(response.body) <= CHALLENGE_SIZE and b"document.cookie" in response.body
 
 
 def read(pages: Any, request: Request, status: int, headers: dict[str, str], body: bytes) -> Any:

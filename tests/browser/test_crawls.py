@@ -190,6 +190,41 @@ def test_a_challenge_is_passed_once_in_the_browser_and_its_cookie_serves_all_oth
 
 
 @pytest.mark.parametrize(
+    ("platform", "faults", "arguments"),
+    [
+        # A page that says nothing but a script that leaves a cookie.
+        (
+            "xhs",
+            [("300031", "/api/sns/web/v1/feed", {}), ("challenge", "/explore", {})],
+            {"max_posts": 4, "max_comments": 0},
+        ),
+        # An API without signatures: what the browser shows then is JSON.
+        (
+            "bilibili",
+            [("412-challenge", "/x/web-interface/nav", {"times": 1})],
+            {"max_posts": 2, "max_comments": 0},
+        ),
+    ],
+)
+def test_what_the_browser_shows_is_read_as_the_answer(
+    tls_sandbox: RunningSandbox,
+    started,
+    platform: str,
+    faults: list[tuple[str, str, dict[str, int]]],
+    arguments: dict[str, int],
+) -> None:
+    for kind, path, rule in faults:
+        tls_sandbox.fault(kind, path=path, **rule)
+    crawl = started(platform, {"keywords": "演示", **arguments})
+    crawled = crawl.finish()
+
+    assert crawled.exit_code == 0, crawled.output
+    assert len(crawled.posts) == arguments["max_posts"]
+    assert crawled.output.count("opening a page in the browser") == 1
+    assert crawl.started_browser()
+
+
+@pytest.mark.parametrize(
     ("setting", "words"),
     [
         ({"BROWSER_FALLBACK": "False"}, "challenge"),
