@@ -9,18 +9,17 @@ docs/platforms/xhs.md. Nothing here knows Scrapy or which request comes next.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 from urllib.parse import quote
 
 from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Post
-from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
+from mediacrawler.pages import Body, CommentPage, CreatorList, PostList, PostPage, Viewer
 from mediacrawler.pages import xhs_json as read
-from mediacrawler.pages.fields import dig_list, unique
+from mediacrawler.pages.fields import dig_list, present, read_rows, unique
 from mediacrawler.pages.xhs_answers import (
     api_data,
     filled_data,
@@ -32,7 +31,6 @@ from mediacrawler.pages.xhs_json import Record
 from mediacrawler.pages.xhs_media import note_media, picture, subtitles, without_resizing
 
 __all__ = [
-    "CreatorList",
     "comments",
     "creator",
     "creator_posts",
@@ -58,15 +56,6 @@ PROFILE_SOURCE = "pc_user"
 
 _GENDERS: dict[int | None, Gender] = {0: "male", 1: "female"}
 _TOPIC = re.compile(r"(#[^#]+?)\[话题\]#")
-
-
-@dataclass(slots=True)
-class CreatorList:
-    """One page of a user search; see :class:`~mediacrawler.pages.PostList`."""
-
-    creators: list[Creator]
-    has_more: bool
-    cursor: str | None = None
 
 
 def post_url(note_id: str, token: str | None = None, source: str | None = None) -> str:
@@ -131,13 +120,15 @@ def _rendered_search(page: str, number: int) -> PostList:
 
 
 def _search_page(items: list[Any], has_more: bool, number: int) -> PostList:
-    posts = list(_cards(items, SEARCH_SOURCE))
-    return PostList(posts, has_more, str(number + 1) if has_more else None)
+    posts, unreadable = _cards(items, SEARCH_SOURCE)
+    cursor = str(number + 1) if has_more else None
+    return PostList(posts, has_more, cursor, unreadable=unreadable)
 
 
 def _feed_page(items: list[Any], cursor: str | None) -> PostList:
     """A page of the home feed, which has no end."""
-    return PostList(list(_cards(items, FEED_SOURCE)), bool(items and cursor), cursor)
+    posts, unreadable = _cards(items, FEED_SOURCE)
+    return PostList(posts, bool(items and cursor), cursor, unreadable=unreadable)
 
 
 def creator_posts(body: Body) -> PostList:
@@ -151,8 +142,7 @@ def creator_posts(body: Body) -> PostList:
     if isinstance(content, str):
         return _rendered_posts(content)
     data = filled_data(content)
-    posts = list(_cards(dig_list(data, "notes"), PROFILE_SOURCE))
-    return PostList(posts, read.flag(data, "has_more"), read.text(data, "cursor"))
+    return _profile_page(dig_list(data, "notes"), data)
 
 
 def _rendered_posts(page: str) -> PostList:
@@ -160,22 +150,38 @@ def _rendered_posts(page: str) -> PostList:
     user = _rendered_profile(page)
     tabs = dig_list(user, "notes")
     notes = tabs[0] if tabs and isinstance(tabs[0], list) else []
-    query = _first_query(user)
-    posts = list(_cards(notes, PROFILE_SOURCE))
-    return PostList(posts, read.flag(query, "has_more"), read.text(query, "cursor"))
+    return _profile_page(notes, _first_query(user))
 
 
-def _cards(items: list[Any], source: str) -> Iterator[Post]:
-    """The notes among the items of a list; *source* is where their tokens come from."""
-    for item in items:
-        if not isinstance(item, dict) or read.text(item, "model_type") not in (None, "note"):
-            continue
-        # A profile's list in the API has bare cards, all others wrap them.
-        card = read.child(item, "note_card") or (item if "note_id" in item else {})
-        note_id = read.text(card, "note_id") or read.text(item, "id")
-        if card and note_id:
-            token = read.text(item, "xsec_token") or read.text(card, "xsec_token")
-            yield _card(card, note_id, token, source)
+def _profile_page(notes: list[Any], paging: Record) -> PostList:
+    """A page of a profile's notes; *paging* says how to go on."""
+    posts, unreadable = _cards(notes, PROFILE_SOURCE)
+    has_more, cursor = read.flag(paging, "has_more"), read.text(paging, "cursor")
+    return PostList(posts, has_more, cursor, unreadable=unreadable)
+
+
+def _cards(items: list[Any], source: str) -> tuple[list[Post], int]:
+    """The notes of a list, and how many cannot be read; suggestions and adverts are neither.
+
+    *source* is where their tokens come from.
+    """
+    notes = [item for item in items if not isinstance(item, dict) or _is_note(item)]
+    return read_rows(notes, partial(_listed, source=source))
+
+
+def _is_note(item: Record) -> bool:
+    return read.text(item, "model_type") in (None, "note")
+
+
+def _listed(item: Record, source: str) -> Post | None:
+    """The note of an item of a list; None without a card or an id."""
+    # A profile's list in the API has bare cards, all others wrap them.
+    card = read.child(item, "note_card") or (item if "note_id" in item else {})
+    note_id = read.text(card, "note_id") or read.text(item, "id")
+    if not card or note_id is None:
+        return None
+    token = read.text(item, "xsec_token") or read.text(card, "xsec_token")
+    return _card(card, note_id, token, source)
 
 
 def _card(card: Record, note_id: str, token: str | None, source: str) -> Post:
@@ -252,7 +258,7 @@ def post(
     found.tags, other_tags = _tags(note)
     found.media = note_media(note, is_video=_is_video(note), prefer_codec=prefer_codec)
     video = read.child(note, "video")
-    found.extra |= _said(
+    found.extra |= present(
         mentions=_mentions(note, "at_user_list"),
         other_tags=other_tags,
         video_id=read.text(read.child(video, "media"), "video_id"),
@@ -380,7 +386,7 @@ def _profile(data: Record, creator_id: str | None) -> Creator:
         following_count=counts.get("follows"),
         like_count=counts.get("interaction"),  # likes and collects: only their sum is shown
         verified=None if verify_type is None else verify_type > 0,
-        extra=_said(
+        extra=present(
             handle=read.text(basic, "red_id"),
             tags=[name for tag in tags if (name := read.text(tag, "name"))],
             tab_public=read.child(data, "tab_public"),
@@ -392,9 +398,8 @@ def search_users(body: Body, *, page: int = 1) -> CreatorList:
     """The creators that a user search found (3.8); *page* as for :func:`search`."""
     data = api_data(body)
     has_more = read.flag(data, "has_more")
-    users = [user for user in dig_list(data, "users") if isinstance(user, dict)]
-    creators = [found for user in users if (found := _found_creator(user))]
-    return CreatorList(creators, has_more, str(page + 1) if has_more else None)
+    creators, unreadable = read_rows(dig_list(data, "users"), _found_creator)
+    return CreatorList(creators, has_more, str(page + 1) if has_more else None, unreadable)
 
 
 def _found_creator(user: Record) -> Creator | None:
@@ -411,7 +416,7 @@ def _found_creator(user: Record) -> Creator | None:
         follower_count=read.count(user, "fans"),
         post_count=read.count(user, "note_count"),
         verified=verified if isinstance(verified, bool) else None,
-        extra=_said(handle=read.text(user, "red_id"), xsec_token=read.text(user, "xsec_token")),
+        extra=present(handle=read.text(user, "red_id"), xsec_token=read.text(user, "xsec_token")),
     )
 
 
@@ -458,36 +463,51 @@ def comments(body: Body, *, post_id: str | None = None) -> CommentPage:
     :raises AccessDenied: success without data (soft).
     """
     data = filled_data(body)
-    found: list[Comment] = []
-    more_replies: dict[str, str] = {}
-    for record in dig_list(data, "comments"):
-        root = _comment(record, post_id)
-        if root is None:
-            continue
-        inline = read.children(record, "sub_comments")
-        answers = (_comment(one, root.post_id, root.comment_id) for one in inline)
-        found += [root, *filter(None, answers)]
-        if read.flag(record, "sub_comment_has_more"):
-            more_replies[root.comment_id] = read.text(record, "sub_comment_cursor") or ""
-    return CommentPage(found, read.flag(data, "has_more"), read.text(data, "cursor"), more_replies)
+    page = _comment_page(data)
+    threads, page.unreadable = read_rows(dig_list(data, "comments"), partial(_thread, post_id))
+    for thread in threads:
+        page.comments += thread.comments
+        page.more_replies |= thread.more_replies
+        page.unreadable += thread.unreadable
+    return page
 
 
-def replies(body: Body, *, root_id: str, post_id: str | None = None) -> CommentPage:
+def _comment_page(paging: Record) -> CommentPage:
+    """A page without its comments yet; *paging* says how to go on."""
+    return CommentPage([], read.flag(paging, "has_more"), read.text(paging, "cursor"))
+
+
+def _thread(post_id: str | None, record: Record) -> CommentPage | None:
+    """A comment and the replies that came with it, as a page; None if it has no id."""
+    root = _comment(record, post_id)
+    if root is None:
+        return None
+    read_reply = partial(_comment, post_id=root.post_id, root_id=root.comment_id)
+    inline, unreadable = read_rows(read.elements(record, "sub_comments"), read_reply)
+    has_more = read.flag(record, "sub_comment_has_more")
+    more = {root.comment_id: read.text(record, "sub_comment_cursor") or ""} if has_more else {}
+    return CommentPage([root, *inline], has_more, None, more, unreadable)
+
+
+def replies(body: Body, *, post_id: str | None = None, root_id: str | None = None) -> CommentPage:
     """A page of the replies to the comment *root_id* (3.7).
 
-    A reply itself names only the comment that it answers, which may be a reply too (5.4).
-
+    :param root_id: needed: a reply itself names only the comment that it answers, which may be
+        a reply too (5.4).
     :raises AccessDenied: success without data (soft).
     """
     data = filled_data(body)
-    records = dig_list(data, "comments")
-    found = [reply for one in records if (reply := _comment(one, post_id, root_id))]
-    return CommentPage(found, read.flag(data, "has_more"), read.text(data, "cursor"))
+    if root_id is None:
+        raise UnexpectedResponse("replies do not say whose they are: pass root_id")
+    page = _comment_page(data)
+    read_reply = partial(_comment, post_id=post_id, root_id=root_id)
+    page.comments, page.unreadable = read_rows(dig_list(data, "comments"), read_reply)
+    return page
 
 
-def _comment(record: Any, post_id: str | None, root_id: str | None = None) -> Comment | None:
+def _comment(record: Record, post_id: str | None, root_id: str | None = None) -> Comment | None:
     """A comment, or with a *root_id* a reply; None if the record has no id."""
-    comment_id = read.text(record, "id") if isinstance(record, dict) else None
+    comment_id = read.text(record, "id")
     if comment_id is None:
         return None
     user = read.child(record, "user_info")
@@ -514,12 +534,11 @@ def _comment(record: Any, post_id: str | None, root_id: str | None = None) -> Co
 
 
 def _comment_extra(record: Record, user: Record, answered: Record) -> dict[str, Any]:
-    labels = read.pick(record, "show_tags")
-    labels = labels if isinstance(labels, list) else []
-    return _said(
+    labels = read.elements(record, "show_tags")
+    return present(
         is_author="is_author" in labels,
         is_pinned="user_top" in labels,
-        status=read.integer(record, "status"),  # 2: just posted; -2: hidden, yet delivered
+        status=read.integer(record, "status") or None,  # 2: just posted; -2: hidden, yet delivered
         mentions=_mentions(record, "at_users"),
         reply_to_author_id=read.text(answered, "user_id"),
         reply_to_author_name=read.text(answered, "nickname", "nick_name"),
@@ -541,8 +560,3 @@ def _mentions(record: Record, name: str) -> list[dict[str, str | None]]:
         {"name": read.text(user, "nickname", "nick_name"), "id": read.text(user, "user_id")}
         for user in read.children(record, name)
     ]
-
-
-def _said(**extra: Any) -> dict[str, Any]:
-    """What the platform said; no blanks, no "no"."""
-    return {name: value for name, value in extra.items() if value}

@@ -106,11 +106,7 @@ def pick(record: Record, *names: str) -> Any:
 def text(record: Record, *names: str) -> str | None:
     """Text without blanks at both ends; a number as its digits."""
     value = pick(record, *names)
-    if isinstance(value, str):
-        return value.strip() or None
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value)
-    return None
+    return str(value) if isinstance(value, float) else fields.as_text(value)
 
 
 def count(record: Record, *names: str) -> int | None:
@@ -136,16 +132,19 @@ def moment(record: Record, *names: str) -> datetime | None:
 
 def flag(record: Record, *names: str) -> bool:
     """Whether the platform says yes."""
-    return pick(record, *names) in (True, "true", "1")
+    return fields.as_flag(pick(record, *names))
 
 
 def child(record: Record, *names: str) -> dict[str, Any]:
     """An object within the record; ``{}`` if there is none."""
-    value = pick(record, *names)
-    return value if isinstance(value, dict) else {}
+    return fields.as_dict(pick(record, *names))
+
+
+def elements(record: Record, *names: str) -> list[Any]:
+    """A list within the record; ``[]`` if there is none."""
+    return fields.as_list(pick(record, *names))
 
 
 def children(record: Record, *names: str) -> list[dict[str, Any]]:
     """The objects of a list within the record."""
-    value = pick(record, *names)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [one for one in elements(record, *names) if isinstance(one, dict)]

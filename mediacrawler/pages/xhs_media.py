@@ -12,7 +12,7 @@ from typing import Any
 
 from mediacrawler.items import Media, MediaKind
 from mediacrawler.pages import xhs_json as read
-from mediacrawler.pages.fields import unique
+from mediacrawler.pages.fields import https, unique
 from mediacrawler.pages.xhs_json import Record
 
 ORIGINALS = "https://ci.xiaohongshu.com"  # without watermark; serves the twin's pictures too
@@ -61,7 +61,7 @@ def picture(image: Record, kind: MediaKind) -> Media:
     token = picture_token(delivered)
     urls = [f"{host}/{token}" for host in (ORIGINALS, *PICTURE_HOSTS)] if token else []
     if delivered:
-        urls.append(_https(delivered))
+        urls.append(https(delivered))
     media = _media(kind, unique(urls))
     media.width, media.height = _size(image)
     return media
@@ -163,9 +163,8 @@ def _quality(candidate: tuple[str, Record]) -> tuple[int, bool, int]:
 
 def _stream_urls(stream: Record) -> list[str]:
     """Backup addresses first: they are not signed and live longer."""
-    backups = read.pick(stream, "backup_urls")
-    urls = [*(backups if isinstance(backups, list) else ()), read.pick(stream, "master_url")]
-    return unique(_https(url) for url in urls if _is_link(url))
+    urls = [*read.elements(stream, "backup_urls"), read.pick(stream, "master_url")]
+    return unique(https(url) for url in urls if _is_link(url))
 
 
 def _clip(stream: Record, kind: MediaKind) -> Media:
@@ -194,7 +193,3 @@ def _size(record: Record) -> tuple[int | None, int | None]:
 
 def _is_link(url: Any) -> bool:
     return isinstance(url, str) and url.startswith(("http://", "https://"))
-
-
-def _https(url: str) -> str:
-    return url.replace("http://", "https://", 1)

@@ -8,13 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
 from mediacrawler.exceptions import LoginRequired, NotFound, PlatformError, UnexpectedResponse
-from mediacrawler.items import Comment, Creator, Gender, Media, Post
+from mediacrawler.items import Comment, Creator, Gender, Media, Post, post_key
 from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
-from mediacrawler.pages.fields import count, decode_json, unique
+from mediacrawler.pages.fields import (
+    as_dict,
+    as_flag,
+    as_list,
+    as_text,
+    count,
+    decode_json,
+    place_of,
+    present,
+    read_rows,
+    unique,
+)
 from mediacrawler.pages.zhihu_answers import (
     INITIAL_DATA,
     MISSING_PAGE,
@@ -26,21 +38,15 @@ from mediacrawler.pages.zhihu_answers import (
 )
 from mediacrawler.pages.zhihu_fields import (
     Record,
-    as_flag,
     as_id,
-    as_list,
-    as_record,
-    as_text,
     author_fields,
     avatar_of,
-    filled,
     first_count,
     get,
     html_of,
     is_org,
     label_of,
     member_id_of,
-    place_of,
     time_of,
 )
 from mediacrawler.pages.zhihu_html import Content
@@ -83,16 +89,13 @@ def search(body: Body, *, cursor: str | None = None) -> PostList:
     :param cursor: with which this page was asked for; if it comes back, the list has ended.
     """
     payload = payload_of(body)
-    numbered = [
-        (place, entry) for place, entry in enumerate(data_of(payload)) if isinstance(entry, dict)
-    ]
-    numbered.sort(key=_position)
-    records = [
-        as_record(entry.get("object"))
-        for _, entry in numbered
-        if entry.get("type") in ("search_result", "zvideo")
-    ]
-    return _post_list(payload, records, None, _next_query(payload), cursor)
+    rows: list[Any] = []
+    for _, entry in sorted(enumerate(data_of(payload)), key=_position):
+        if not isinstance(entry, dict):
+            rows.append(entry)
+        elif entry.get("type") in ("search_result", "zvideo") and entry.get("object"):
+            rows.append(entry["object"])
+    return _post_list(payload, rows, None, _next_query(payload), cursor)
 
 
 def post(
@@ -125,8 +128,12 @@ def post(
     read = read_post(record, content_type)
     if read is None:
         raise UnexpectedResponse("answer holds no post: 'id' or 'type' is missing")
-    original = read_original(record, read)
-    return PostPage(read, [original] if original is not None else [])
+    return PostPage(read, _originals(record, read))
+
+
+def _originals(record: Record, post: Post) -> list[Post]:
+    original = read_original(record, post)
+    return [original] if original is not None else []
 
 
 def creator(body: Body, *, creator_id: str | None = None) -> Creator:
@@ -144,16 +151,6 @@ def creator(body: Body, *, creator_id: str | None = None) -> Creator:
     counts = {name: count(get(record, name)) for name in _CREATOR_COUNTS}
     parts = [counts[name] for name in _POST_COUNTS]
     identity = next((text for kind, text in badges if kind == "identity"), None)
-    extra = {
-        "handle": token,
-        "headline": label_of(record, "headline"),
-        **counts,
-        "is_org": is_org(record) or None,
-        "badges": [{"type": kind, "description": text} for kind, text in badges] or None,
-        "verified_text": identity,
-        "account_status": as_list(get(record, "account_status")) or None,
-        "is_privacy_protected": as_flag(get(record, "is_privacy_protected")) or None,
-    }
     known = [part for part in parts if part is not None]
     return Creator(
         platform=PLATFORM,
@@ -169,7 +166,16 @@ def creator(body: Body, *, creator_id: str | None = None) -> Creator:
         like_count=count(get(record, "voteup_count")),
         post_count=sum(known) if len(known) == len(parts) else None,
         verified=identity is not None,
-        extra=filled(extra),
+        extra=present(
+            handle=token,
+            headline=label_of(record, "headline"),
+            **counts,
+            is_org=is_org(record),
+            badges=[{"type": kind, "description": text} for kind, text in badges],
+            verified_text=identity,
+            account_status=as_list(get(record, "account_status")),
+            is_privacy_protected=as_flag(get(record, "is_privacy_protected")),
+        ),
     )
 
 
@@ -205,25 +211,29 @@ def question_answers(body: Body, *, cursor: str | None = None) -> PostList:
     """
     payload = payload_of(body)
     _raise_for_soft_refusal(payload, cursor)
-    answers = (record for record in _entries(payload) if kind_of(record, "answer") == "answer")
-    return _post_list(payload, answers, "answer", _next_query(payload), cursor)
+    rows = [
+        row
+        for row in _entries(payload)
+        if not isinstance(row, dict) or kind_of(row, "answer") == "answer"
+    ]
+    return _post_list(payload, rows, "answer", _next_query(payload), cursor)
 
 
 def hot_list(body: Body) -> PostList:
     """The hot list in its old or new shape (3.9); `extra` has ``rank`` and ``heat``."""
     payload = payload_of(body)
     posts: list[Post] = []
+    unreadable = 0
     for rank, entry in enumerate(data_of(payload), start=1):
-        if not isinstance(entry, dict):
-            continue
-        post = read_hot_entry(entry)
+        post = read_hot_entry(entry) if isinstance(entry, dict) else None
+        target = as_dict(as_dict(entry).get("target"))
         if post is None:
+            unreadable += not target.get("link")  # one to something else is an advert's
             continue
-        target = as_record(entry.get("target"))
         heat = area(target, "metrics_area") or as_text(entry.get("detail_text")) or ""
-        post.extra |= filled({"rank": rank, "heat": count(heat.replace("热度", ""))})
+        post.extra |= present(rank=rank, heat=count(heat.replace("热度", "")))
         posts.append(post)
-    return PostList(posts, has_more=False)
+    return PostList(posts, has_more=False, unreadable=unreadable)
 
 
 def video(body: Body, *, video_id: str | None = None) -> Media:
@@ -232,7 +242,7 @@ def video(body: Body, *, video_id: str | None = None) -> Media:
     :raises NotFound: no address is told.
     """
     payload = payload_of(body)
-    playlist = as_record(payload.get("video_play")).get("playlist", payload.get("playlist"))
+    playlist = as_dict(payload.get("video_play")).get("playlist", payload.get("playlist"))
     if isinstance(playlist, dict) and isinstance(playlist.get("mp4"), list):
         playlist = playlist["mp4"]
     stream = best_stream(playlist)
@@ -282,31 +292,44 @@ def comments(
     except NotFound:
         payload = no_comments()
     _raise_for_soft_refusal(payload, cursor)
+    read = partial(_thread, post_id=post_id, content_type=content_type)
+    threads, unreadable = read_rows(_comment_rows(data_of(payload)), read)
     found: dict[str, Comment] = {}
     more: dict[str, str] = {}
-    for record in _comment_records(data_of(payload)):
-        root = _comment(record, post_id, content_type, root_id=None)
-        if root is None or root.comment_id in found:
+    for root, embedded, lost, has_more in threads:
+        if root.comment_id in found:
             continue
-        found[root.comment_id] = root
-        embedded = _comment_records(as_list(get(record, "child_comments")))
-        replies = [
-            reply
-            for child in embedded
-            if (reply := _comment(child, post_id, content_type, root.comment_id)) is not None
-        ]
-        for reply in replies:
-            found.setdefault(reply.comment_id, reply)
-        if root.root_id is None and _has_more_replies(root, len(replies), record):
-            more[root.comment_id] = ""
-    return _comment_page(payload, list(found.values()), cursor, more)
+        for comment in (root, *embedded):
+            found.setdefault(comment.comment_id, comment)
+        if has_more:
+            more[root.comment_id] = ""  # they come again there, the lost ones too
+        else:
+            unreadable += lost
+    page = _comment_page(payload, list(found.values()), cursor, unreadable)
+    page.more_replies = more
+    return page
+
+
+def _thread(
+    record: Record, *, post_id: str | None, content_type: str | None
+) -> tuple[Comment, list[Comment], int, bool] | None:
+    """A root, its embedded replies, how many cannot be read, and whether there are more."""
+    root = _comment(record, post_id, content_type, root_id=None)
+    if root is None:
+        return None
+    rows = _comment_rows(as_list(get(record, "child_comments")))
+    embedded, lost = read_rows(
+        rows, lambda row: _comment(row, post_id, content_type, root.comment_id)
+    )
+    has_more = root.root_id is None and _has_more_replies(root, len(embedded), record)
+    return root, embedded, lost, has_more
 
 
 def replies(
     body: Body,
     *,
-    root_id: str | None = None,
     post_id: str | None = None,
+    root_id: str | None = None,
     content_type: str | None = None,
     cursor: str | None = None,
 ) -> CommentPage:
@@ -316,14 +339,18 @@ def replies(
     :param cursor: with which this page was asked for; if it comes back, the list has ended.
     """
     payload = payload_of(body)
-    root_id = root_id or as_id(as_record(payload.get("root")).get("id"))
-    found: dict[str, Comment] = {}
-    for record in _comment_records(data_of(payload)):
+    root_id = root_id or as_id(as_dict(payload.get("root")).get("id"))
+
+    def read(record: Record) -> Comment | None:
         root = root_id or as_id(get(record, "reply_root_comment_id"))
-        comment = _comment(record, post_id, content_type, root)
-        if comment is not None and comment.comment_id != root:
+        return _comment(record, post_id, content_type, root)
+
+    comments, unreadable = read_rows(_comment_rows(data_of(payload)), read)
+    found: dict[str, Comment] = {}
+    for comment in comments:
+        if comment.comment_id != comment.root_id:
             found.setdefault(comment.comment_id, comment)
-    return _comment_page(payload, list(found.values()), cursor, {})
+    return _comment_page(payload, list(found.values()), cursor, unreadable)
 
 
 # --- 3: lists and paging ---------------------------------------------------------------------
@@ -343,30 +370,39 @@ _OWN_VERBS = frozenset(
 )
 
 
-def _entries(payload: Record) -> Iterator[Record]:
-    """The records of a list: bare, or under `target` of a card or an activity."""
+def _entries(payload: Record) -> Iterator[Any]:
+    """The rows of a list: bare, or under `target` of a card or an activity."""
     for entry in data_of(payload):
         if not isinstance(entry, dict):
+            yield entry
             continue
         verb = as_text(entry.get("verb"))
         if verb is not None and verb not in _OWN_VERBS:
             continue  # liked or followed by the member, made by others
         if verb is None and "target" not in entry and "target_type" not in entry:
             yield entry
-        elif as_text(entry.get("type")) != "feed_advert":
-            yield as_record(entry.get("target"))
+        elif as_text(entry.get("type")) != "feed_advert" and entry.get("target"):
+            yield entry["target"]
 
 
-def _position(numbered: tuple[int, Record]) -> int:
+def _position(numbered: tuple[int, Any]) -> int:
     """The place of a search entry: its `index`, else where it stands."""
     place, entry = numbered
-    index = count(entry.get("index"))
+    index = count(as_dict(entry).get("index"))
     return place if index is None else index
+
+
+def _is_noise(row: Any, content_type: str | None) -> bool:
+    """Things of another kind than posts, and deleted posts: not to be kept, and not lost."""
+    if not isinstance(row, dict):
+        return False
+    names_other = bool(as_text(row.get("type"))) and kind_of(row, content_type) is None
+    return names_other or is_deleted(row)
 
 
 def _post_list(
     payload: Record,
-    records: Iterable[Record],
+    rows: Iterable[Any],
     content_type: str | None,
     following: str | None,
     cursor: str | None,
@@ -375,47 +411,49 @@ def _post_list(
 
     An empty page does not end a list of posts; `is_end` and the guards do (3).
     """
-    posts: dict[tuple[str, str], Post] = {}
+
+    def read(record: Record) -> PostPage | None:
+        post = read_post(record, content_type)
+        return PostPage(post, _originals(record, post)) if post is not None else None
+
+    found, unreadable = read_rows((row for row in rows if not _is_noise(row, content_type)), read)
+    posts: dict[str, Post] = {}
     related: dict[str, Post] = {}
-    for record in records:
-        post = None if is_deleted(record) else read_post(record, content_type)
-        if post is None:
-            continue
-        posts.setdefault((post.extra["content_type"], post.post_id), post)
-        original = read_original(record, post)
-        if original is not None:
+    for one in found:
+        posts.setdefault(post_key(one.post), one.post)
+        for original in one.related:
             related.setdefault(original.post_id, original)
-    page = PostList(list(posts.values()), has_more=False, related=list(related.values()))
+    page = PostList(list(posts.values()), False, None, list(related.values()), unreadable)
     if following and not _is_end(payload) and not _same_place(following, cursor):
         page.has_more, page.cursor = True, following
     return page
 
 
 def _comment_page(
-    payload: Record, found: list[Comment], cursor: str | None, more: dict[str, str]
+    payload: Record, found: list[Comment], cursor: str | None, unreadable: int
 ) -> CommentPage:
     """An empty page ends comments, also where `is_end` says false for ever (3.8)."""
     following = _next_offset(payload)
     if not data_of(payload) or _is_end(payload) or not following or _same_place(following, cursor):
-        return CommentPage(found, has_more=False, more_replies=more)
-    return CommentPage(found, has_more=True, cursor=following, more_replies=more)
+        return CommentPage(found, has_more=False, unreadable=unreadable)
+    return CommentPage(found, has_more=True, cursor=following, unreadable=unreadable)
 
 
 def _raise_for_soft_refusal(payload: Record, cursor: str | None) -> None:
     """An empty first page that is no end, of a list that is said to have entries (6)."""
-    paging = as_record(payload.get("paging"))
+    paging = as_dict(payload.get("paging"))
     first = not cursor and paging.get("is_start") is True
     if first and not data_of(payload) and not _is_end(payload) and count(paging.get("totals")):
         raise UnexpectedResponse("an empty page of a list that is not empty", soft=True)
 
 
 def _is_end(payload: Record) -> bool:
-    return as_flag(get(as_record(payload.get("paging")), "is_end"))
+    return as_flag(get(as_dict(payload.get("paging")), "is_end"))
 
 
 def _next_query(payload: Record) -> str | None:
     """The query of `paging.next`, whatever host and scheme that names (3)."""
-    following = as_text(as_record(payload.get("paging")).get("next"))
+    following = as_text(as_dict(payload.get("paging")).get("next"))
     return (following.partition("#")[0].partition("?")[2] or None) if following else None
 
 
@@ -459,19 +497,19 @@ def _state(page: str) -> Record:
         raise NotFound("this page does not exist (any more)", code=404)
     if match is None:
         raise UnexpectedResponse("page without js-initialData")
-    return as_record(as_record(decode_json(match[1])).get("initialState"))
+    return as_dict(as_dict(decode_json(match[1])).get("initialState"))
 
 
 def _entity(page: str, post_id: str | None, content_type: str | None) -> tuple[Record, str]:
     """The record of the wanted post, and its kind; joined with its question and author."""
     state = _state(page)
-    entities = as_record(state.get("entities"))
+    entities = as_dict(state.get("entities"))
     kinds = [content_type] if content_type in _ENTITY_NAMES else list(_ENTITY_NAMES)
     for kind in kinds:
-        found = as_record(entities.get(_ENTITY_NAMES[kind]))
+        found = as_dict(entities.get(_ENTITY_NAMES[kind]))
         if post_id is None and len(found) == 1:
             post_id = next(iter(found))
-        record = as_record(found.get(post_id)) if post_id else {}
+        record = as_dict(found.get(post_id)) if post_id else {}
         if record:
             return _joined(record, entities), kind
     raise _missing(page, state, f"{content_type or 'post'} {post_id or ''}")
@@ -480,24 +518,24 @@ def _entity(page: str, post_id: str | None, content_type: str | None) -> tuple[R
 def _joined(record: Record, entities: Record) -> Record:
     """Topics stand only under the question; a zvideo's author is a key into `users`."""
     joined = dict(record)
-    question = as_record(record.get("question"))
+    question = as_dict(record.get("question"))
     question_id = as_id(question.get("id"))
     if question_id:
-        whole = as_record(as_record(entities.get("questions")).get(question_id))
+        whole = as_dict(as_dict(entities.get("questions")).get(question_id))
         joined["question"] = {**whole, **question}
     author = record.get("author")
     if isinstance(author, str):
-        joined["author"] = as_record(entities.get("users")).get(author)
+        joined["author"] = as_dict(entities.get("users")).get(author)
     return joined
 
 
 def _user(page: str, creator_id: str | None) -> Record:
     state = _state(page)
-    users = as_record(as_record(state.get("entities")).get("users"))
+    users = as_dict(as_dict(state.get("entities")).get("users"))
     if creator_id is None and len(users) == 1:
-        return as_record(next(iter(users.values())))
+        return as_dict(next(iter(users.values())))
     for key, user in users.items():
-        record = as_record(user)
+        record = as_dict(user)
         names = (key, record.get("id"), get(record, "url_token"))
         if creator_id is not None and creator_id in names:
             return record
@@ -508,9 +546,9 @@ def _missing(page: str, state: Record, what: str) -> PlatformError:
     """Why a page does not have what was asked for: gone, a login wall, or unknown (5.10)."""
     if MISSING_PAGE in page:
         return NotFound("this page does not exist (any more)", code=404)
-    entities = as_record(state.get("entities"))
+    entities = as_dict(state.get("entities"))
     empty = not any(entities.get(name) for name in (*_ENTITY_NAMES.values(), "users"))
-    if empty and as_record(state.get("env")).get("logged") is False:
+    if empty and as_dict(state.get("env")).get("logged") is False:
         return LoginRequired("the page shows nothing without a login")
     return UnexpectedResponse(f"page without {what.strip()}")
 
@@ -534,20 +572,19 @@ def _gender(value: Any) -> Gender | None:
 
 def _badges(record: Record) -> list[tuple[str, str]]:
     """(type, description) of each badge, from both places where they stand."""
-    detailed = as_list(get(as_record(get(record, "badge_v2")), "detail_badges"))
+    detailed = as_list(get(as_dict(get(record, "badge_v2")), "detail_badges"))
     found: list[tuple[str, str]] = []
     for value in [*as_list(record.get("badge")), *detailed]:
-        badge = as_record(value)
+        badge = as_dict(value)
         kind = as_text(badge.get("type"))
         if kind:
             found.append((kind, label_of(badge, "description") or label_of(badge, "title") or ""))
     return unique(found)
 
 
-def _comment_records(values: list[Any]) -> list[Record]:
+def _comment_rows(values: list[Any]) -> list[Any]:
     """Only entries of type ``comment`` are comments (5.7)."""
-    records = [value for value in values if isinstance(value, dict)]
-    return [record for record in records if record.get("type") in (None, "comment")]
+    return [row for row in values if as_dict(row).get("type") in (None, "comment")]
 
 
 def _comment(
@@ -570,17 +607,6 @@ def _comment(
     likes = first_count(record, "like_count", "vote_count")
     pinned = as_flag(record.get("top")) or as_flag(get(record, "is_author_top"))
     answered_author = author_fields(answered)
-    extra = {
-        "content_type": as_text(get(record, "resource_type")) or content_type,
-        "is_author": _by_author(record) or None,
-        "is_pinned": pinned or None,
-        "hot": as_flag(record.get("hot")) or None,
-        "deleted": deleted or None,
-        "dislike_count": count(get(record, "dislike_count")),
-        "reply_to_author_id": answered_author["author_id"],
-        "reply_to_author_name": answered_author["author_name"],
-        "mentions": content.mentions or None,
-    }
     return Comment(
         platform=PLATFORM,
         comment_id=comment_id,
@@ -593,7 +619,17 @@ def _comment(
         reply_count=count(get(record, "child_comment_count")) if root_id is None else None,
         ip_location=_comment_place(record),
         media=content.media,
-        extra=filled(extra),
+        extra=present(
+            content_type=as_text(get(record, "resource_type")) or content_type,
+            is_author=_by_author(record),
+            is_pinned=pinned,
+            hot=as_flag(record.get("hot")),
+            deleted=deleted,
+            dislike_count=count(get(record, "dislike_count")),
+            reply_to_author_id=answered_author["author_id"],
+            reply_to_author_name=answered_author["author_name"],
+            mentions=content.mentions,
+        ),
         **author_fields(writer),
     )
 
@@ -606,20 +642,20 @@ def _has_more_replies(root: Comment, embedded: int, record: Record) -> bool:
 
 def _person(value: Any) -> Record:
     """An author; the legacy API wraps them as ``{role, member}``."""
-    record = as_record(value)
-    return as_record(record.get("member")) or record
+    record = as_dict(value)
+    return as_dict(record.get("member")) or record
 
 
 def _by_author(record: Record) -> bool:
     """Written by the author of the post: a tag says so (`is_author` is about the viewer)."""
-    tags = (as_record(tag) for tag in as_list(get(record, "author_tag")))
-    return as_record(record.get("author")).get("role") == "author" or any(
+    tags = (as_dict(tag) for tag in as_list(get(record, "author_tag")))
+    return as_dict(record.get("author")).get("role") == "author" or any(
         as_text(tag.get("text")) == "作者" for tag in tags
     )
 
 
 def _comment_place(record: Record) -> str | None:
     for tag in as_list(get(record, "comment_tag")):
-        if as_record(tag).get("type") == "ip_info":
-            return place_of(as_record(tag).get("text"))
+        if as_dict(tag).get("type") == "ip_info":
+            return place_of(as_dict(tag).get("text"))
     return place_of(get(record, "address_text"))

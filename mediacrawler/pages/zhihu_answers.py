@@ -23,8 +23,8 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.pages import Body
-from mediacrawler.pages.fields import count, decode_json, retry_after
-from mediacrawler.pages.zhihu_fields import Record, as_flag
+from mediacrawler.pages.fields import as_flag, count, decode_json, retry_after
+from mediacrawler.pages.zhihu_fields import Record
 
 _SIGNATURE_CODES = frozenset({10001, 10002, 10003})
 _LOGIN_CODES = frozenset({100, 101, 401, 40353})

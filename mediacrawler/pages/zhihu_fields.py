@@ -8,13 +8,21 @@ docs/platforms/zhihu.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypedDict
 
 from mediacrawler.exceptions import UnexpectedResponse
-from mediacrawler.pages.fields import count, timestamp, unique
+from mediacrawler.pages.fields import (
+    as_dict,
+    as_flag,
+    as_list,
+    as_text,
+    count,
+    first_known,
+    timestamp,
+    unique,
+)
 from mediacrawler.pages.zhihu_html import Content, label
 from mediacrawler.pages.zhihu_html import read as read_html
 from mediacrawler.targets.zhihu import creator_url
@@ -33,28 +41,10 @@ def get(record: Record, name: str) -> Any:
     return record.get(_camel(name)) if value is None else value
 
 
-def as_record(value: Any) -> Record:
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def as_text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value.strip() or None
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 def as_id(value: Any) -> str | None:
     """An identifier as text; "0" is nobody and nothing. A float has lost digits already."""
     found = as_text(value)
     return None if found == "0" else found
-
-
-def as_flag(value: Any) -> bool:
-    return value is True or value == 1 or value == "true"
 
 
 def label_of(record: Record, name: str) -> str | None:
@@ -82,41 +72,17 @@ def time_of(record: Record, *names: str) -> datetime | None:
     return None
 
 
-def seconds_of(value: Any) -> float | None:
-    """A length in seconds; 0 and what is no number are unknown."""
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        return None
-    return seconds if 0 < seconds < float("inf") else None
-
-
 def first_count(record: Record, *names: str) -> int | None:
     """The first of the counts that the record tells; zero is told."""
-    return next(
-        (number for name in names if (number := count(get(record, name))) is not None), None
-    )
+    return first_known(*(count(get(record, name)) for name in names))
 
 
 def topics_of(record: Record) -> list[str]:
     names = (
-        as_text(topic) if isinstance(topic, str) else label_of(as_record(topic), "name")
+        as_text(topic) if isinstance(topic, str) else label_of(as_dict(topic), "name")
         for topic in as_list(record.get("topics"))
     )
     return unique(name for name in names if name)
-
-
-_PLACE_PREFIX = re.compile(r"^(?:IP\s*属地|发布于)[\s:：]*", re.IGNORECASE)
-
-
-def place_of(value: Any) -> str | None:
-    found = as_text(value)
-    return (_PLACE_PREFIX.sub("", found).strip() or None) if found else None
-
-
-def filled(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Only what has a value: `extra` has no keys for what is not told."""
-    return {key: value for key, value in values.items() if value is not None}
 
 
 class AuthorFields(TypedDict):
@@ -128,7 +94,7 @@ class AuthorFields(TypedDict):
 
 def author_fields(value: Any) -> AuthorFields:
     """The four author fields; an anonymous one (id "0") has no id and no page."""
-    record = as_record(value)
+    record = as_dict(value)
     member_id = member_id_of(record)
     token = as_text(get(record, "url_token"))
     name = token or member_id

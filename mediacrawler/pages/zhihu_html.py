@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
 from mediacrawler.items import Media
-from mediacrawler.pages.fields import count
+from mediacrawler.pages.fields import count, tag_attributes, unique, with_scheme
 
 
 @dataclass(slots=True)
@@ -40,7 +40,6 @@ _TAG = re.compile(
     r"|</?[a-zA-Z][^<>]*>",  # unbalanced quotes: still no text
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"([a-zA-Z][\w:.-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _EMPHASIS = re.compile(r"</?em(?:\s[^<>]*)?>", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\f\v]+")
@@ -112,9 +111,7 @@ def picture(
     url: str, kind: str = "image", width: object = None, height: object = None
 ) -> Media | None:
     """A picture at *url*; None where that is no address (a ``data:`` placeholder, nothing)."""
-    url = url.strip()
-    if url.startswith("//"):
-        url = "https:" + url
+    url = with_scheme(url.strip())
     if not url.lower().startswith(("http://", "https://")):
         return None
     return Media(
@@ -163,10 +160,7 @@ def _tidy_parts(parts: list[str]) -> str | None:
 
 
 def _attributes(source: str) -> dict[str, str]:
-    return {
-        match[1].lower(): decode(match[2] or match[3] or match[4] or "")
-        for match in _ATTRIBUTE.finditer(source)
-    }
+    return {name: decode(value) for name, value in tag_attributes(source).items()}
 
 
 class _Reader:
@@ -203,7 +197,7 @@ class _Reader:
             text=_tidy_parts(self.parts),
             media=[media for _, media in self.pictures.values()],
             mentions=self.mentions,
-            video_ids=list(dict.fromkeys(self.video_ids)),
+            video_ids=unique(self.video_ids),
         )
 
     def add_text(self, text: str) -> None:
@@ -318,7 +312,7 @@ class _Reader:
             return
         token = picture_token(url)
         others = (other for _, other in sources[1:] if picture_token(other) == token)
-        media.backup_urls = [other for other in dict.fromkeys(others) if other != url]
+        media.backup_urls = [other for other in unique(others) if other != url]
         known = self.pictures.get(token)
         if known is None or rank < known[0]:
             self.pictures[token] = (rank, media)

@@ -10,22 +10,26 @@ from collections.abc import Callable
 from typing import Any
 
 from mediacrawler.items import Media, Post
-from mediacrawler.pages.fields import count, unique
+from mediacrawler.pages.fields import (
+    as_dict,
+    as_flag,
+    as_list,
+    as_seconds,
+    as_text,
+    count,
+    place_of,
+    present,
+    unique,
+    with_scheme,
+)
 from mediacrawler.pages.zhihu_fields import (
     Record,
-    as_flag,
     as_id,
-    as_list,
-    as_record,
-    as_text,
     author_fields,
-    filled,
     first_count,
     get,
     html_of,
     label_of,
-    place_of,
-    seconds_of,
     time_of,
     topics_of,
 )
@@ -71,7 +75,7 @@ def read_post(record: Record, expected: str | None = None) -> Post | None:
 
 
 def _answer(record: Record, post_id: str) -> Post:
-    question = as_record(record.get("question"))
+    question = as_dict(record.get("question"))
     question_id = as_id(question.get("id"))
     title = label_of(question, "title") or label_of(question, "name") or label_of(record, "title")
     statistics = _statistics(record)
@@ -85,12 +89,10 @@ def _answer(record: Record, post_id: str) -> Post:
     post.view_count = count(get(record, "visited_count")) or None
     post.share_count = count(get(statistics, "share_count")) or None
     post.tags = topics_of(question)
-    post.extra |= filled(
-        {
-            "question_id": question_id,
-            "question_title": title,
-            "thanks_count": count(get(record, "thanks_count")),
-        }
+    post.extra |= present(
+        question_id=question_id,
+        question_title=title,
+        thanks_count=count(get(record, "thanks_count")),
     )
     _add_content(post, html_of(record, "content"), record)
     _add_attachment(post, record)
@@ -100,10 +102,10 @@ def _answer(record: Record, post_id: str) -> Post:
 
 def _article(record: Record, post_id: str) -> Post:
     statistics = _statistics(record)
-    column = as_record(record.get("column"))
+    column = as_dict(record.get("column"))
     if not column:
         contributions = as_list(record.get("contributions"))
-        column = as_record(as_record(contributions[0]).get("column")) if contributions else {}
+        column = as_dict(as_dict(contributions[0]).get("column")) if contributions else {}
     post = _base(record, "article", post_id, ("created", "created_time"))
     post.post_type = "article"
     post.collect_count = first_count(record, "favlists_count", "zfav_count")
@@ -111,11 +113,9 @@ def _article(record: Record, post_id: str) -> Post:
         post.collect_count = count(get(statistics, "favorites"))
     post.view_count = count(get(record, "visited_count")) or None
     post.tags = topics_of(record)
-    post.extra |= filled(
-        {
-            "column_id": as_id(column.get("id")) or as_text(get(column, "url_token")),
-            "column_title": label_of(column, "title"),
-        }
+    post.extra |= present(
+        column_id=as_id(column.get("id")) or as_text(get(column, "url_token")),
+        column_title=label_of(column, "title"),
     )
     _add_content(post, html_of(record, "content"), record)
     _add_cover(post, as_text(get(record, "title_image")) or as_text(get(record, "image_url")))
@@ -126,7 +126,7 @@ def _article(record: Record, post_id: str) -> Post:
 
 def _pin(record: Record, post_id: str) -> Post:
     content = record.get("content")
-    blocks = [as_record(block) for block in content] if isinstance(content, list) else []
+    blocks = [as_dict(block) for block in content] if isinstance(content, list) else []
     if isinstance(content, str):
         blocks = [{"type": "text", "content": content}]
     texts = [block for block in blocks if block.get("type") == "text"]
@@ -165,7 +165,7 @@ def _pin(record: Record, post_id: str) -> Post:
 
 
 def _zvideo(record: Record, post_id: str) -> Post:
-    clip = as_record(record.get("video"))
+    clip = as_dict(record.get("video"))
     post = _base(record, "zvideo", post_id, ("published_at", "created_at"), "updated_at")
     post.post_type = "video"
     post.like_count = first_count(record, "voteup_count", "liked_count")
@@ -187,11 +187,9 @@ def _question(record: Record, post_id: str) -> Post:
     post.title = label_of(record, "title") or label_of(record, "name")
     post.view_count = count(get(record, "visit_count"))
     post.tags = topics_of(record)
-    post.extra |= filled(
-        {
-            "answer_count": count(get(record, "answer_count")),
-            "follower_count": count(get(record, "follower_count")),
-        }
+    post.extra |= present(
+        answer_count=count(get(record, "answer_count")),
+        follower_count=count(get(record, "follower_count")),
     )
     detail = html_of(record, "detail")
     detail.text = detail.text or label_of(record, "excerpt")
@@ -221,11 +219,7 @@ def _base(
     if edited_at is not None and (published_at is None or edited_at <= published_at):
         edited_at = None
     promoted = as_flag(get(record, "is_zhi_plus_content")) or as_flag(get(record, "is_zhi_plus"))
-    extra = {
-        "content_type": kind,
-        "promoted": promoted or None,
-        "collapsed": as_flag(get(record, "is_collapsed")) or None,
-    }
+    collapsed = as_flag(get(record, "is_collapsed"))
     return Post(
         platform=PLATFORM,
         post_id=post_id,
@@ -236,7 +230,7 @@ def _base(
         like_count=count(get(record, "voteup_count")),
         comment_count=count(get(record, "comment_count")),
         ip_location=place_of(get(record, "ip_info")),
-        extra=filled(extra),
+        extra=present(content_type=kind, promoted=promoted, collapsed=collapsed),
         **author_fields(record.get("author")),
     )
 
@@ -245,23 +239,21 @@ def _add_content(post: Post, content: Content, record: Record) -> None:
     """Text, pictures, mentions; the excerpt only where it is all that came."""
     post.text = content.text
     if content.text is None:
-        post.extra |= filled({"excerpt": label_of(record, "excerpt")})
+        post.extra |= present(excerpt=label_of(record, "excerpt"))
     post.media.extend(content.media)
-    post.extra |= filled(
-        {"mentions": content.mentions or None, "video_ids": content.video_ids or None}
-    )
+    post.extra |= present(mentions=content.mentions, video_ids=content.video_ids)
 
 
 def _add_access(post: Post, record: Record) -> None:
     """Whether the post is sold, and whether the text is only the beginning (7)."""
-    paid_info = as_record(get(record, "paid_info"))
+    paid_info = as_dict(get(record, "paid_info"))
     paid = get(record, "answer_type") == "paid" or as_text(paid_info.get("type")) is not None
     preview = (
         as_flag(get(record, "content_need_truncated"))
         or as_flag(get(record, "force_login_when_click_read_more"))
         or (paid and not as_flag(get(paid_info, "has_purchased")))
     )
-    post.extra |= filled({"is_paid": paid or None, "truncated": preview or None})
+    post.extra |= present(is_paid=paid, truncated=preview)
 
 
 def _add_repost(post: Post, record: Record) -> None:
@@ -283,17 +275,16 @@ def read_original(record: Record, post: Post) -> Post | None:
 
 
 def _origin(record: Record) -> Record:
-    return as_record(get(record, "origin_pin")) or as_record(get(record, "repin"))
+    return as_dict(get(record, "origin_pin")) or as_dict(get(record, "repin"))
 
 
 def _statistics(record: Record) -> Record:
-    return as_record(as_record(record.get("reaction")).get("statistics"))
+    return as_dict(as_dict(record.get("reaction")).get("statistics"))
 
 
 def _hash_tags(record: Record) -> list[str]:
     tags = (
-        as_text(tag) or label_of(as_record(tag), "name") or ""
-        for tag in as_list(record.get("tags"))
+        as_text(tag) or label_of(as_dict(tag), "name") or "" for tag in as_list(record.get("tags"))
     )
     return [tag for tag in (tag.strip("# ") for tag in tags) if tag]
 
@@ -309,8 +300,8 @@ def _add_cover(post: Post, url: str | None) -> None:
 
 def _add_attachment(post: Post, record: Record) -> None:
     """The video at the head of an answer; its boxes in the text are the same video."""
-    attachment = as_record(as_record(record.get("attachment")).get("video"))
-    clip = as_record(get(attachment, "video_info"))
+    attachment = as_dict(as_dict(record.get("attachment")).get("video"))
+    clip = as_dict(get(attachment, "video_info"))
     if not clip:
         return
     _add_video(post, clip)
@@ -329,7 +320,7 @@ def _add_video(post: Post, clip: Record) -> None:
         waiting += [video_id] if video_id else []
     stream.width = stream.width or count(get(clip, "width")) or None
     stream.height = stream.height or count(get(clip, "height")) or None
-    stream.duration_s = seconds_of(get(clip, "duration")) or stream.duration_s
+    stream.duration_s = as_seconds(get(clip, "duration")) or stream.duration_s
     post.media.append(stream)
     post.extra.pop("video_ids", None)
     if waiting:
@@ -337,7 +328,7 @@ def _add_video(post: Post, clip: Record) -> None:
 
 
 def _thumbnail(clip: Record) -> str | None:
-    info = as_record(get(clip, "cover_info"))
+    info = as_dict(get(clip, "cover_info"))
     return (
         as_text(info.get("thumbnail"))
         or as_text(clip.get("thumbnail"))
@@ -354,9 +345,9 @@ def best_stream(playlist: Any) -> Media | None:
     A playlist is an object by quality or a list; the order of its entries means nothing.
     """
     if isinstance(playlist, dict):
-        named = [(str(name), as_record(value)) for name, value in playlist.items()]
+        named = [(str(name), as_dict(value)) for name, value in playlist.items()]
     else:
-        named = [("", as_record(value)) for value in as_list(playlist)]
+        named = [("", as_dict(value)) for value in as_list(playlist)]
     best: tuple[tuple[int, int, int], Media] | None = None
     for name, entry in named:
         urls = _addresses(get(entry, "play_url")) or _addresses(entry.get("url"))
@@ -368,7 +359,7 @@ def best_stream(playlist: Any) -> Media | None:
             url=urls[0],
             width=count(entry.get("width")) or None,
             height=count(entry.get("height")) or None,
-            duration_s=seconds_of(entry.get("duration")),
+            duration_s=as_seconds(entry.get("duration")),
             ext=extension(urls[0]) or "mp4",
             backup_urls=urls[1:],
         )
@@ -381,8 +372,7 @@ def best_stream(playlist: Any) -> Media | None:
 def _addresses(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     urls = [url.strip() for url in values if isinstance(url, str)]
-    whole = ["https:" + url if url.startswith("//") else url for url in urls]
-    return [url for url in whole if url.startswith(("https://", "http://"))]
+    return [url for url in map(with_scheme, urls) if url.startswith(("https://", "http://"))]
 
 
 def _pin_pictures(record: Record, blocks: list[Record]) -> list[Media]:
@@ -421,15 +411,15 @@ def _pin_pictures(record: Record, blocks: list[Record]) -> list[Media]:
 
 
 def area(target: Record, name: str) -> str | None:
-    return label_of(as_record(get(target, name)), "text")
+    return label_of(as_dict(get(target, name)), "text")
 
 
 def read_hot_entry(entry: Record) -> Post | None:
     """One entry: a whole question, or the newer shape, where only its link tells the id."""
-    target = as_record(entry.get("target"))
+    target = as_dict(entry.get("target"))
     if target.get("id") is not None:
         return read_post(target, "question")
-    link = target_of(as_text(as_record(target.get("link")).get("url")))
+    link = target_of(as_text(as_dict(target.get("link")).get("url")))
     kind, post_id = "question", None
     if link is not None and link.kind == "post":
         kind, post_id = link.get("content_type") or kind, link.id
@@ -446,9 +436,9 @@ def read_hot_entry(entry: Record) -> Post | None:
     post.title = area(target, "title_area")
     post.text = area(target, "excerpt_area")
     if kind == "question":
-        answers = count(get(as_record(get(entry, "feed_specific")), "answer_count"))
-        post.extra |= filled({"answer_count": answers})
-    _add_cover(post, as_text(as_record(get(target, "image_area")).get("url")))
+        answers = count(get(as_dict(get(entry, "feed_specific")), "answer_count"))
+        post.extra |= present(answer_count=answers)
+    _add_cover(post, as_text(as_dict(get(target, "image_area")).get("url")))
     return post
 
 

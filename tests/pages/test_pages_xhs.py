@@ -88,9 +88,34 @@ def test_variants_of_a_card(change, read):
 
 
 def test_what_stands_between_the_notes_is_left_out():
-    items = [suggestion(), search_item(), {"id": NOTE, "model_type": "note"}, None, suggestion()]
+    items = [suggestion(), search_item(), suggestion()]
     items += [{"model_type": "ads", "note_card": card(), "id": OTHER_NOTE}]
-    assert [post.post_id for post in xhs.search(answer({"items": items})).posts] == [NOTE]
+    found = xhs.search(answer({"items": items}))
+    assert [post.post_id for post in found.posts] == [NOTE]
+    assert found.unreadable == 0
+
+
+WITHOUT_ID = {key: value for key, value in search_item().items() if key != "id"}
+
+
+@pytest.mark.parametrize(
+    ("page", "readable", "unreadable"),
+    [
+        (xhs.search(answer({"items": [search_item(), {"id": NOTE}, None, "x"]})), 1, 3),
+        (xhs.search(answer({"items": [WITHOUT_ID, suggestion()]})), 0, 1),
+        (xhs.search(answer({"items": [search_item(), 7], "cursor_score": "1"})), 1, 1),
+        (xhs.creator_posts(answer({"notes": [{"note_id": NOTE, **card()}, card()]})), 1, 1),
+        (xhs.search(page({"feed": {"feeds": camel([search_item(), WITHOUT_ID])}})), 1, 1),
+        (xhs.search_users(answer({"users": [found_user(), {"name": "no id"}, None]})), 1, 2),
+        (xhs.comments(comment_page(comment(sub_comments=[]), comment(""), 3)), 1, 2),
+        (xhs.comments(comment_page(comment(sub_comments=[reply(), {}, "x"]))), 2, 2),
+        (xhs.replies(comment_page(reply(), reply(None), []), root_id="root"), 1, 2),
+    ],
+)
+def test_rows_that_cannot_be_read_are_counted(page, readable, unreadable):
+    kinds = ("posts", "comments", "creators")
+    records = next(getattr(page, kind) for kind in kinds if hasattr(page, kind))
+    assert (len(records), page.unreadable) == (readable, unreadable)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +365,7 @@ def test_a_profile_that_is_not_shown():
 
 
 def test_a_user_search_finds_creators():
-    data = {"users": [found_user(), {"name": "no id"}, None], "has_more": True}
+    data = {"users": [found_user()], "has_more": True}
     found = xhs.search_users(answer(data, code=1000), page=2)
     (creator,) = found.creators
     assert (creator.creator_id, creator.name) == (AUTHOR, "青苔")
@@ -464,6 +489,8 @@ def test_the_root_of_a_reply_is_what_was_asked_for_and_not_what_it_answers():
     assert (answered.root_id, answered.reply_to_id) == ("root", "65f2000000000000aaaa0002")
     assert (answered.post_id, answered.reply_count) == (NOTE, None)
     assert (found.has_more, found.more_replies) == (False, {})
+    with pytest.raises(UnexpectedResponse):
+        xhs.replies(comment_page(to_reply))  # below which comment?
 
 
 def test_a_note_without_comments_is_no_block():

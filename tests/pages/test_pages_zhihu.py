@@ -43,7 +43,7 @@ from zhihu_fixtures import (
 
 from mediacrawler.exceptions import LoginRequired, NotFound, PlatformError, UnexpectedResponse
 from mediacrawler.items import Post
-from mediacrawler.pages import Viewer, zhihu
+from mediacrawler.pages import CommentPage, PostList, Viewer, zhihu
 
 
 def utc(seconds: int) -> datetime:
@@ -752,6 +752,51 @@ def test_comments_that_do_not_exist_are_none() -> None:
     assert zhihu.comments(body).comments == []
     with pytest.raises(NotFound):
         zhihu.replies(body)
+
+
+# --- rows that cannot be read ---------------------------------------------------------------------
+
+NO_ID = {"type": "answer", "content": "无号"}
+LOST_REPLIES = [reply("1"), reply("0"), None]
+
+
+@pytest.mark.parametrize(
+    ("page", "readable", "unreadable"),
+    [
+        (zhihu.search(page([entry(answer(), 1), entry(NO_ID, 2), 7, None])), 1, 3),
+        (zhihu.creator_posts(page([answer(), NO_ID, {}, None, "x"])), 1, 4),
+        (zhihu.creator_posts(page([{"verb": "ANSWER_CREATE", "target": NO_ID}])), 0, 1),
+        (zhihu.question_answers(page([{"target": answer()}, {"target": NO_ID}, 7])), 1, 2),
+        (zhihu.hot_list(page([{"target": question()}, {"target": {"link": None}}, "x"])), 1, 2),
+        (zhihu.comments(page([comment(child_comments=[]), comment("0"), None])), 1, 2),
+        # all that there are came inside: nothing asks for the lost ones again
+        (zhihu.comments(page([comment(child_comments=LOST_REPLIES, child_comment_count=1)])), 2, 2),
+        (zhihu.replies(page([reply("1"), reply("0"), "x"]), root_id=ROOT), 1, 2),
+    ],
+)
+def test_rows_that_cannot_be_read_are_counted(
+    page: PostList | CommentPage, readable: int, unreadable: int
+) -> None:
+    records = page.posts if isinstance(page, PostList) else page.comments
+    assert (len(records), page.unreadable) == (readable, unreadable)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        zhihu.search(page([entry({"type": "people", "id": "1"}, 1), entry(None, 2)])),
+        zhihu.search(page([{"type": "relevant_query", "query_list": []}])),
+        zhihu.creator_posts(page([pin(is_deleted=True), {"verb": "ANSWER_CREATE", "target": {}}])),
+        zhihu.creator_posts(page([{"verb": "MEMBER_VOTEUP_ANSWER", "target": NO_ID}])),
+        zhihu.question_answers(page([{"type": "feed_advert", "target": {}}, {"target": pin()}])),
+        zhihu.hot_list(page([{"target": {"link": {"url": "https://advert.example/"}}}])),
+        zhihu.comments(page([{"type": "comment_advert"}])),
+        # asked for once more, and counted there
+        zhihu.comments(page([comment(child_comments=[None], child_comment_count=1)])),
+    ],
+)
+def test_what_is_no_record_is_not_counted(page: PostList | CommentPage) -> None:
+    assert page.unreadable == 0
 
 
 # --- videos ---------------------------------------------------------------------------------------
