@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +26,10 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
-from twisted.web.client import ResponseDone
+from twisted.web.client import HTTPConnectionPool, ResponseDone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -94,12 +95,27 @@ def shared(crawler: Crawler) -> Shared:
     return _SHARED[crawler]
 
 
+_IDENTITY: ContextVar[str] = ContextVar("identity", default="")
+"""The session whose request is being sent."""
+
+
+class SessionConnections(HTTPConnectionPool):
+    """Connections that are kept open, those of one session apart from all others.
+
+    Two accounts on one connection are one person to whoever looks at it.
+    """
+
+    def getConnection(self, key: Hashable, endpoint: Any) -> Any:
+        return super().getConnection((key, _IDENTITY.get()), endpoint)
+
+
 class DownloadHandler(HTTP11DownloadHandler):
     """Scrapy's handler for http and https, with files, pages and SANDBOX_URL."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._sandbox_url: str | None = crawler.settings.get("SANDBOX_URL")
+        self._pool.__class__ = SessionConnections  # Scrapy makes the pool, and lets nobody choose
         # Twisted would send a request again on its own, with a signature that was used already.
         self._pool.retryAutomatically = False
         self._shared = shared(crawler)
@@ -120,6 +136,7 @@ class DownloadHandler(HTTP11DownloadHandler):
 
     async def _download(self, request: Request) -> Response:
         sent = self._route(request)
+        _IDENTITY.set(request.meta.get("session", ""))  # read before anything else runs
         if "stream_to" in request.meta:
             response = await self._stream(sent, PartialFile(Path(request.meta["stream_to"])))
         else:

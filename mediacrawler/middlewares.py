@@ -248,8 +248,8 @@ class BackoffMiddleware:
             raise error
         if isinstance(error, AccessDenied) and not error.soft:
             reason = f"the {error.scope} is blocked: {error}"
-            if error.scope == "ip" and not self.spider.has_own_address(request):
-                return self._stop(request, "blocked", reason)  # it is the same for all sessions
+            if error.scope == "ip":
+                return self._change_address(request, reason)
             return self._lose_session(request, "flagged", "blocked", reason)
         return self._try_again_later(request, error)
 
@@ -291,6 +291,17 @@ class BackoffMiddleware:
         if again is None:
             raise error
         return unsent(again)
+
+    def _change_address(self, request: Request, reason: str) -> Request:
+        """Send it through another proxy; without proxies the address is that of all sessions."""
+        from mediacrawler.proxies.middleware import ProxyMiddleware  # it knows this module
+
+        proxies = self.crawler.get_downloader_middleware(ProxyMiddleware)
+        if proxies is not None and proxies.blocked(request):
+            return unsent(request)
+        if "proxy_label" in request.meta and len(self.spider.sessions.usable()) > 1:
+            return self._lose_session(request, "flagged", "blocked", reason)
+        return self._stop(request, "blocked", reason)
 
     def _lose_session(
         self, request: Request, state: State, verdict: StopVerdict, reason: str

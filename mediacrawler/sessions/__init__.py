@@ -63,6 +63,7 @@ class SessionPool:
         self.sessions = {session.account: session for session in sessions}
         self._now = now
         self._busy: Counter[str] = Counter()
+        self._sent: Counter[str] = Counter()
 
     def usable(self) -> list[Session]:
         """The sessions that may send requests now."""
@@ -80,7 +81,11 @@ class SessionPool:
         for session in usable:
             if session.account == bound_to:
                 return session
-        return min(usable, key=lambda session: self._busy[session.account], default=None)
+        return min(usable, key=self._load, default=None)
+
+    def _load(self, session: Session) -> tuple[int, int]:
+        """What a session has to do now, and what it has done so far."""
+        return self._busy[session.account], self._sent[session.account]
 
     def is_usable(self, account: str) -> bool:
         """Whether that account may send requests now."""
@@ -89,6 +94,7 @@ class SessionPool:
     def started(self, session: Session) -> None:
         """A request of *session* is on its way."""
         self._busy[session.account] += 1
+        self._sent[session.account] += 1
 
     def finished(self, account: str) -> None:
         """A request of that account has its answer, or none."""

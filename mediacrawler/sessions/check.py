@@ -40,6 +40,7 @@ SETTINGS: dict[str, Any] = {
     # Somebody is waiting for the answer.
     "RETRY_TIMES": 2,
     "BACKOFF_GIVE_UP": 2,
+    "PROXY_COOLDOWN": 1.0,
     "BACKOFF_LONGEST_RETRY_AFTER": 30.0,
 }
 """What a process that checks sessions sets before it starts, with the priority "cmdline"."""

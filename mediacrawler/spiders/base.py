@@ -375,10 +375,6 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             raise UsageProblem("COOKIES_ENABLED must be True: sessions live in Scrapy's cookies")
         return middleware.jars[session.slot]
 
-    def has_own_address(self, request: Request) -> bool:
-        """Whether the request's session has an address (a proxy) that others do not share."""
-        return "proxy" in request.meta and len(self.sessions.sessions) > 1
-
     def _find(self, text: str, expected: Expected) -> list[Target]:
         found: Found = self.targets.find(text, expected)
         targets = []

@@ -59,7 +59,11 @@ def test_work_is_spread_over_the_accounts(
     folder = accounts(anna="member", ben="member-2", cora="member-3")
     crawled = crawl_demo(crawl, folder)
     assert crawled.exit_code == 0, crawled.output
-    assert calm_sandbox.stats()["most_in_flight"] <= 3
+    stats = calm_sandbox.stats()
+    assert stats["most_in_flight"] <= 3
+    assert stats["mixed_connections"] == 0
+    counts = {name: seen["requests"] for name, seen in stats["sessions"].items()}
+    assert len([name for name, number in counts.items() if number > 10]) == 3, counts
 
 
 @pytest.mark.parametrize(("kind", "state"), [("flagged", "flagged"), ("expired", "expired")])
