@@ -20,7 +20,7 @@ They return data or raise one of :mod:`mediacrawler.exceptions`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from mediacrawler.items import Comment, Creator, Post
 
@@ -64,6 +64,16 @@ class PostPage:
     related: list[Post] = field(default_factory=list)
     session: str | None = None
     """The account that read it; set by the crawl, never by a page function."""
+
+
+class AuthorFields(TypedDict):
+    """The fields in which posts and comments name who wrote them; every platform reads them in
+    its own ``author_fields``."""
+
+    author_id: str | None
+    author_name: str | None
+    author_url: str | None
+    author_avatar: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from mediacrawler.items import Comment, Creator, Gender, Media, Post
 from mediacrawler.pages import Body, CommentPage, CreatorList, PostList, PostPage, Viewer
 from mediacrawler.pages.bilibili_answers import (
     PLATFORM,
+    author_fields,
     card_media,
     check_code,
     check_page,
@@ -216,18 +217,14 @@ def _search_end(data: dict[str, Any], rows: list[Any], page: int | None) -> tupl
 
 def _search_post(row: dict[str, Any]) -> Post:
     danmaku = count(row.get("video_review"))
-    author_id = identifier(row.get("mid"))
+    bvid = str(text(row.get("bvid")))
     return Post(
-        platform=PLATFORM,
-        post_id=str(text(row.get("bvid"))),
-        post_type="video",
-        url=post_url(str(text(row.get("bvid")))),
+        PLATFORM,
+        bvid,
+        "video",
+        url=post_url(bvid),
         title=_searched(row.get("title")),
         text=prose(_searched(row.get("description"))),
-        author_id=author_id,
-        author_name=text(row.get("author")),
-        author_url=creator_url(author_id) if author_id else None,
-        author_avatar=https_url(row.get("upic")),
         published_at=timestamp(row.get("pubdate")),  # senddate moves with every edit
         like_count=count(row.get("like")),
         comment_count=count(row.get("review")),
@@ -241,6 +238,7 @@ def _search_post(row: dict[str, Any]) -> Post:
             typename=text(row.get("typename")),
             is_paid=bool(row.get("is_pay") or row.get("is_charge_video")),
         ),
+        **author_fields(row.get("mid"), row.get("author"), row.get("upic")),
     )
 
 
@@ -361,27 +359,22 @@ def _read_state(page: str) -> PostPage:
 
 
 def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
-    bvid = _bvid_of(view)
     owner, stat = as_dict(view.get("owner")), as_dict(view.get("stat"))
     rights = as_dict(view.get("rights"))
-    author_id = identifier(owner.get("mid"))
     pages = _parts(view.get("pages"))
     paid = bool(
         view.get("is_upower_exclusive")
         or whole(rights.get("ugc_pay"))
         or whole(rights.get("arc_pay"))
     )
+    bvid = _bvid_of(view)
     return Post(
-        platform=PLATFORM,
-        post_id=bvid,
-        post_type="video",
+        PLATFORM,
+        bvid,
+        "video",
         url=post_url(bvid),
         title=text(view.get("title")),
         text=prose(view.get("desc")),
-        author_id=author_id,
-        author_name=text(owner.get("name")),
-        author_url=creator_url(author_id) if author_id else None,
-        author_avatar=https_url(owner.get("face")),
         published_at=timestamp(view.get("pubdate")),  # ctime is the upload (section 10)
         like_count=count(stat.get("like")),
         comment_count=count(stat.get("reply")),
@@ -413,6 +406,7 @@ def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
                 if isinstance(node, dict) and node.get("type") == 2
             ),
         ),
+        **author_fields(owner.get("mid"), owner.get("name"), owner.get("face")),
     )
 
 
@@ -581,17 +575,13 @@ def _numbered_end(
 
 def _arc_post(row: dict[str, Any]) -> Post:
     bvid = _bvid_of(row)
-    author_id = identifier(row.get("mid"))
     return Post(
-        platform=PLATFORM,
-        post_id=bvid,
-        post_type="video",
+        PLATFORM,
+        bvid,
+        "video",
         url=post_url(bvid),
         title=text(row.get("title")),
         text=prose(row.get("description")),
-        author_id=author_id,
-        author_name=text(row.get("author")),
-        author_url=creator_url(author_id) if author_id else None,
         published_at=timestamp(row.get("created")),
         comment_count=count(row.get("comment")),
         view_count=count(row.get("play")),
@@ -603,6 +593,7 @@ def _arc_post(row: dict[str, Any]) -> Post:
             is_charging=bool(row.get("is_charging_arc")),
             is_paid=bool(row.get("is_charging_arc") or whole(row.get("is_pay"))),
         ),
+        **author_fields(row.get("mid"), row.get("author")),
     )
 
 
@@ -612,17 +603,16 @@ def _archives(data: dict[str, Any], creator_id: str | None) -> BilibiliPosts:
     def read(row: dict[str, Any]) -> Post:
         bvid = _bvid_of(row)
         return Post(
-            platform=PLATFORM,
-            post_id=bvid,
-            post_type="video",
+            PLATFORM,
+            bvid,
+            "video",
             url=post_url(bvid),
             title=text(row.get("title")),
-            author_id=creator_id,
-            author_url=creator_url(creator_id) if creator_id else None,
             published_at=timestamp(row.get("pubdate")),
             view_count=count(as_dict(row.get("stat")).get("view")),
             media=card_media(row.get("pic"), row.get("duration")),
             extra=present(aid=identifier(row.get("aid"))),
+            **author_fields(creator_id),
         )
 
     rows = dig_list(data, "archives")
@@ -829,7 +819,7 @@ class _CommentContext:
             raise UnexpectedResponse("a comment without id")
         member, content = as_dict(row.get("member")), as_dict(row.get("content"))
         control = as_dict(row.get("reply_control"))
-        author_id = identifier(row.get("mid")) or identifier(member.get("mid"))
+        mid = identifier(row.get("mid")) or identifier(member.get("mid"))
         root_id = identifier(row.get("root_str")) or identifier(row.get("root"))
         parent_id = identifier(row.get("parent_str")) or identifier(row.get("parent"))
         found = Comment(
@@ -839,10 +829,6 @@ class _CommentContext:
             root_id=root_id,
             reply_to_id=parent_id,
             text=text(content.get("message")),
-            author_id=author_id,
-            author_name=text(member.get("uname")),
-            author_url=creator_url(author_id) if author_id else None,
-            author_avatar=https_url(member.get("avatar")),
             published_at=timestamp(row.get("ctime")),
             like_count=count(row.get("like")),
             # rcount: the visible ones; count holds deleted ones as well (section 3.7)
@@ -851,6 +837,7 @@ class _CommentContext:
             else first_known(count(row.get("rcount")), count(row.get("count"))),
             ip_location=place_of(text(control.get("location"))),
             media=_comment_pictures(content),
+            **author_fields(mid, member.get("uname"), member.get("avatar")),
         )
         found.extra = self._extra(row, found, known)
         known[comment_id] = found

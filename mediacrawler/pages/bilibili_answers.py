@@ -24,7 +24,7 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.items import Media
-from mediacrawler.pages import Body
+from mediacrawler.pages import AuthorFields, Body
 from mediacrawler.pages.fields import (
     as_dict,
     count,
@@ -36,6 +36,7 @@ from mediacrawler.pages.fields import (
     text,
     with_scheme,
 )
+from mediacrawler.targets.bilibili import creator_url
 
 PLATFORM = "bilibili"
 
@@ -279,6 +280,16 @@ def picture_media(url: Any, width: Any = None, height: Any = None) -> Iterator[M
             height=count(height) or None,
             identifying=bool(_CARRIES_MID.search(address)),
         )
+
+
+def author_fields(mid: Any, name: Any = None, face: Any = None) -> AuthorFields:
+    author_id = identifier(mid)
+    return {
+        "author_id": author_id,
+        "author_name": text(name),
+        "author_url": creator_url(author_id) if author_id else None,
+        "author_avatar": https_url(face),
+    }
 
 
 def cover_media(url: Any, width: Any = None, height: Any = None) -> list[Media]:

@@ -16,6 +16,7 @@ from mediacrawler.items import Media, Post, PostType
 from mediacrawler.pages import PostPage
 from mediacrawler.pages.bilibili_answers import (
     PLATFORM,
+    author_fields,
     card_media,
     cover_media,
     https_url,
@@ -38,7 +39,7 @@ from mediacrawler.pages.fields import (
     timestamp,
     unique,
 )
-from mediacrawler.targets.bilibili import creator_url, post_url
+from mediacrawler.targets.bilibili import post_url
 
 # --- 3.11, 5.5: dynamics --------------------------------------------------------------------
 
@@ -80,8 +81,8 @@ def _dynamic_post(item: dict[str, Any]) -> Post:
     modules, basic = as_dict(item.get("modules")), as_dict(item.get("basic"))
     content = as_dict(modules.get("module_dynamic"))
     kind = str(text(item.get("type")) or "").removeprefix("DYNAMIC_TYPE_")
-    found = Post(PLATFORM, post_id, _POST_TYPES.get(kind, "text"), url=post_url(post_id))
-    _add_author(found, as_dict(modules.get("module_author")))
+    author = as_dict(modules.get("module_author"))
+    found = _new_post(post_id, _POST_TYPES.get(kind, "text"), author)
     _add_counts(found, as_dict(modules.get("module_stat")))
     nodes = as_list(as_dict(content.get("desc")).get("rich_text_nodes"))
     found.text = _nodes_text(nodes) or text(as_dict(content.get("desc")).get("text"))
@@ -98,13 +99,17 @@ def _dynamic_post(item: dict[str, Any]) -> Post:
     return found
 
 
-def _add_author(found: Post, author: dict[str, Any]) -> None:
-    found.author_id = identifier(author.get("mid"))
-    found.author_name = text(author.get("name"))
-    found.author_url = creator_url(found.author_id) if found.author_id else None
-    found.author_avatar = https_url(author.get("face"))
-    found.published_at = timestamp(author.get("pub_ts"))
-    found.ip_location = place_of(text(author.get("pub_location_text")))
+def _new_post(post_id: str, post_type: PostType | None, author: dict[str, Any]) -> Post:
+    """A dynamic or an opus with what its author module tells."""
+    return Post(
+        PLATFORM,
+        post_id,
+        post_type,
+        url=post_url(post_id),
+        published_at=timestamp(author.get("pub_ts")),
+        ip_location=place_of(text(author.get("pub_location_text"))),
+        **author_fields(author.get("mid"), author.get("name"), author.get("face")),
+    )
 
 
 def _add_counts(found: Post, stat: dict[str, Any]) -> None:
@@ -242,8 +247,7 @@ def _opus(item: dict[str, Any], module_list: list[Any]) -> Post:
         modules[kind] = as_dict(module.get(f"module_{kind}"))
     basic = as_dict(item.get("basic"))
     comment_type = whole(basic.get("comment_type"))
-    found = Post(PLATFORM, post_id, url=post_url(post_id))
-    _add_author(found, modules.get("author", {}))
+    found = _new_post(post_id, None, modules.get("author", {}))
     _add_counts(found, modules.get("stat", {}))
     # never basic.title: it carries the site's name behind (section 7.2)
     found.title = text(modules.get("title", {}).get("text"))
@@ -315,7 +319,6 @@ def article(data: dict[str, Any]) -> Post:
     if post_id is None:
         raise UnexpectedResponse("an article without number")
     author, stat = as_dict(data.get("author")), as_dict(data.get("stats"))
-    author_id = identifier(author.get("mid"))
     body = _article_text(data)
     return Post(
         platform=PLATFORM,
@@ -324,10 +327,6 @@ def article(data: dict[str, Any]) -> Post:
         url=post_url(post_id),
         title=text(data.get("title")),
         text=body or text(data.get("summary")),
-        author_id=author_id,
-        author_name=text(author.get("name")),
-        author_url=creator_url(author_id) if author_id else None,
-        author_avatar=https_url(author.get("face")),
         published_at=timestamp(data.get("publish_time")),
         like_count=count(stat.get("like")),
         comment_count=count(stat.get("reply")),
@@ -351,6 +350,7 @@ def article(data: dict[str, Any]) -> Post:
             coin_count=count(stat.get("coin")),
             truncated=body is None,
         ),
+        **author_fields(author.get("mid"), author.get("name"), author.get("face")),
     )
 
 
@@ -396,14 +396,13 @@ def opus_card(row: dict[str, Any], creator_id: str | None) -> Post:
         post_id=opus_id,
         url=post_url(opus_id),
         text=text(row.get("content")),
-        author_id=creator_id,
-        author_url=creator_url(creator_id) if creator_id else None,
         like_count=count(stat.get("like")),
         view_count=count(stat.get("view")),
         media=cover_media(cover.get("url"), cover.get("width"), cover.get("height")),
         extra=present(
             like_count_text=_rounded(stat.get("like")), view_count_text=_rounded(stat.get("view"))
         ),
+        **author_fields(creator_id),
     )
 
 

@@ -58,9 +58,9 @@ from mediacrawler.pages.weibo_media import extension
 from mediacrawler.pages.weibo_records import (
     NOT_SHOWN_TEXT,
     PLATFORM,
-    author_of,
     avatar_of,
     comment_record,
+    id_of,
     link_facts,
     original_of,
     post_record,
@@ -210,7 +210,7 @@ def _rows(value: Any, path: str) -> list[Any]:
 
 
 def _is_of(creator_id: str | None, blog: dict[str, Any]) -> bool:
-    author = author_of(blog).id
+    author = id_of(as_dict(blog.get("user")))
     return creator_id is None or author is None or author == creator_id
 
 
@@ -410,10 +410,8 @@ def comments(
     answer = answer_of(body)
     if _nobody_commented(answer):
         return CommentPage([], has_more=False)
-    good_answer(answer)
-    data = answer.get("data")
-    inner = data if isinstance(data, dict) else answer
-    is_mobile = inner is data
+    inner = _comment_list(answer)
+    is_mobile = inner is not answer
     records: list[Comment] = []
     more: dict[str, str] = {}
     rows = _rows(inner.get("data"), "data.data" if is_mobile else "data")
@@ -460,9 +458,7 @@ def replies(
     answer = answer_of(body)
     if _nobody_commented(answer):
         return CommentPage([], has_more=False)
-    good_answer(answer)
-    data = answer.get("data")
-    inner = data if isinstance(data, dict) else answer
+    inner = _comment_list(answer)
 
     def read(source: dict[str, Any]) -> Comment | None:
         return comment_record(source, post_id, root_id or as_id(source.get("rootid")), now)
@@ -476,6 +472,12 @@ def replies(
 def _nobody_commented(answer: dict[str, Any]) -> bool:
     """``ok:0`` on this endpoint means zero comments unless it names another reason (3.10)."""
     return ok_of(answer) == 0 and (not message_of(answer) or is_nothing(answer))
+
+
+def _comment_list(answer: dict[str, Any]) -> dict[str, Any]:
+    """What holds the comments and the cursor: the mobile site wraps its first list once more."""
+    good_answer(answer)
+    return as_dict(answer.get("data")) or answer
 
 
 def _comment_cursor(inner: dict[str, Any]) -> str | None:
@@ -516,7 +518,7 @@ def creator(body: Body) -> Creator:
         raise NotFound("no such user", code=0)
     data = dig_dict(good_answer(answer), "data")
     user = as_dict(data.get("userInfo")) or as_dict(data.get("user"))
-    creator_id = as_id(user.get("idstr")) or as_id(user.get("id"))
+    creator_id = id_of(user)
     if creator_id is None:
         raise UnexpectedResponse("the profile has neither 'userInfo' nor 'user' with an 'id'")
     likes = inside(user, "status_total_counter", "like_cnt")

@@ -12,6 +12,7 @@ from html import unescape
 from typing import Any, NamedTuple
 
 from mediacrawler.items import Comment, Media, Post, PostType
+from mediacrawler.pages import AuthorFields
 from mediacrawler.pages.fields import as_dict, as_flag, as_text, present, unique
 from mediacrawler.pages.weibo_fields import (
     as_count,
@@ -75,24 +76,21 @@ class Collected(NamedTuple):
     unreadable: int
 
 
-class Author(NamedTuple):
-    """Who wrote a record; all None where `user` is null."""
+def author_fields(value: Any) -> AuthorFields:
+    """Who wrote something, from its `user`; all None where that is null."""
+    user = as_dict(value)
+    author_id = id_of(user)
+    return {
+        "author_id": author_id,
+        "author_name": as_text(user.get("screen_name")),
+        "author_url": creator_url(author_id) if author_id else None,
+        "author_avatar": avatar_of(user),
+    }
 
-    id: str | None
-    name: str | None
-    url: str | None
-    avatar: str | None
 
-
-NOBODY = Author(None, None, None, None)
-
-
-def author_of(record: dict[str, Any]) -> Author:
-    """The `user` of a post or comment object."""
-    user = as_dict(record.get("user"))
-    author_id = as_id(user.get("idstr")) or as_id(user.get("id"))
-    url = creator_url(author_id) if author_id else None
-    return Author(author_id, as_text(user.get("screen_name")), url, avatar_of(user))
+def id_of(record: dict[str, Any]) -> str | None:
+    """The id of a person or comment: the text where the desktop gives both."""
+    return as_id(record.get("idstr")) or as_id(record.get("id"))
 
 
 def avatar_of(user: dict[str, Any]) -> str | None:
@@ -135,19 +133,15 @@ def post_record(
     page = {} if blog.get("retweeted_status") else as_dict(blog.get("page_info"))
     media = media_of(blog, page, words.markup)
     post_type = _post_type(blog, page, media)
-    author = author_of(blog)
+    author = author_fields(blog.get("user"))
     counts = [blog.get(f"{name}_count") for name in ("attitudes", "comments", "reposts")]
     post = Post(
         PLATFORM,
         post_id,
         post_type=post_type,
-        url=post_url(post_id, bid, author.id),
-        title=_title(page, post_type, author.name),
+        url=post_url(post_id, bid, author["author_id"]),
+        title=_title(page, post_type, author["author_name"]),
         text=words.text,
-        author_id=author.id,
-        author_name=author.name,
-        author_url=author.url,
-        author_avatar=author.avatar,
         published_at=moment(blog.get("created_at"), known_id=post_id, now=now),
         edited_at=moment(blog["edit_at"], now=now) if as_text(blog.get("edit_at")) else None,
         like_count=as_count(counts[0]),
@@ -158,6 +152,7 @@ def post_record(
         media=media,
         ip_location=region(blog.get("region_name")),
         repost_of=_original_id(blog, post_id),
+        **author,
     )
     lower_bounds = any(isinstance(value, str) and value.endswith("+") for value in counts)
     post.extra = present(
@@ -313,14 +308,12 @@ def comment_record(
     source: dict[str, Any], post_id: str | None, asked_root: str | None, now: datetime | None
 ) -> Comment | None:
     """A comment, or a reply below *asked_root*; None without an id."""
-    comment_id = as_id(source.get("idstr")) or as_id(source.get("id")) or as_id(source.get("mid"))
+    comment_id = id_of(source) or as_id(source.get("mid"))
     if comment_id is None:
         return None
     root_id = as_id(source.get("rootidstr")) or as_id(source.get("rootid")) or asked_root
     reply_to = as_dict(source.get("reply_comment"))
-    reply_to_id = (
-        as_id(reply_to.get("idstr")) or as_id(reply_to.get("id")) or as_id(source.get("reply_id"))
-    )
+    reply_to_id = id_of(reply_to) or as_id(source.get("reply_id"))
     if root_id is None:  # the fallback endpoint names only the comment answered to
         root_id = reply_to_id
     if root_id == comment_id:
@@ -333,8 +326,7 @@ def comment_record(
     pic = as_dict(source.get("pic"))
     large = as_dict(pic.get("large"))
     picture = picture_at(large.get("url") or largest(pic.get("url")), large.get("geo"))
-    author = author_of(source)
-    answered = author_of(reply_to) if reply_to else NOBODY
+    answered = author_fields(reply_to.get("user"))
     in_body = _POST_IN_ANALYSIS.search(as_text(source.get("analysis_extra")) or "")
     likes = source.get("like_count", source.get("like_counts"))
     return Comment(
@@ -344,10 +336,6 @@ def comment_record(
         root_id=root_id,
         reply_to_id=reply_to_id,
         text=text,
-        author_id=author.id,
-        author_name=author.name,
-        author_url=author.url,
-        author_avatar=author.avatar,
         published_at=moment(source.get("created_at"), known_id=comment_id, now=now),
         like_count=as_count(likes),
         reply_count=as_count(source.get("total_number")) if root_id is None else None,
@@ -359,9 +347,10 @@ def comment_record(
             floor=as_size(source.get("floor_number")),
             folded=bool(source.get("more_info")),
             mentions=[{"name": n, "id": None} for n in unique(words.markup.mentions)],
-            reply_to_author_id=answered.id,
-            reply_to_author_name=prefix[1] if prefix else answered.name,
+            reply_to_author_id=answered["author_id"],
+            reply_to_author_name=prefix[1] if prefix else answered["author_name"],
         ),
+        **author_fields(source.get("user")),
     )
 
 

@@ -17,7 +17,15 @@ from urllib.parse import quote
 
 from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Post
-from mediacrawler.pages import Body, CommentPage, CreatorList, PostList, PostPage, Viewer
+from mediacrawler.pages import (
+    AuthorFields,
+    Body,
+    CommentPage,
+    CreatorList,
+    PostList,
+    PostPage,
+    Viewer,
+)
 from mediacrawler.pages import xhs_json as read
 from mediacrawler.pages.fields import dig_list, present, read_rows, unique
 from mediacrawler.pages.xhs_answers import (
@@ -198,23 +206,18 @@ def _card(card: Record, note_id: str, token: str | None, source: str) -> Post:
 
 def _note(card: Record, note_id: str, token: str | None, source: str) -> Post:
     """What cards and details have in common (7)."""
-    user = read.child(card, "user")
     counts = read.child(card, "interact_info")
-    author_id = read.text(user, "user_id")
     return Post(
         platform=PLATFORM,
         post_id=note_id,
         post_type="video" if _is_video(card) else "image",
         url=post_url(note_id, token, source),
-        author_id=author_id,
-        author_name=read.text(user, "nickname", "nick_name"),
-        author_url=author_id and creator_url(author_id),
-        author_avatar=without_resizing(read.text(user, "avatar", "image")),
         like_count=read.count(counts, "liked_count"),
         comment_count=read.count(counts, "comment_count"),
         share_count=read.count(counts, "share_count", "shared_count"),
         collect_count=read.count(counts, "collected_count"),
         extra={"xsec_token": token, "xsec_source": source} if token else {},
+        **author_fields(read.child(card, "user")),
     )
 
 
@@ -512,7 +515,6 @@ def _comment(record: Record, post_id: str | None, root_id: str | None = None) ->
         return None
     user = read.child(record, "user_info")
     target = read.child(record, "target_comment") if root_id else {}
-    author_id = read.text(user, "user_id")
     return Comment(
         platform=PLATFORM,
         comment_id=comment_id,
@@ -520,16 +522,13 @@ def _comment(record: Record, post_id: str | None, root_id: str | None = None) ->
         root_id=root_id,
         reply_to_id=read.text(target, "id"),
         text=_prose(record, "content"),
-        author_id=author_id,
-        author_name=read.text(user, "nickname", "nick_name"),
-        author_url=author_id and creator_url(author_id),
-        author_avatar=without_resizing(read.text(user, "image", "avatar")),
         published_at=read.moment(record, "create_time"),
         like_count=read.count(record, "like_count"),
         reply_count=None if root_id else read.count(record, "sub_comment_count"),
         ip_location=read.text(record, "ip_location"),
         media=[picture(one, "image") for one in read.children(record, "pictures")],
         extra=_comment_extra(record, user, read.child(target, "user_info")),
+        **author_fields(user),
     )
 
 
@@ -547,6 +546,17 @@ def _comment_extra(record: Record, user: Record, answered: Record) -> dict[str, 
 
 
 # --- Parts of all of them ---------------------------------------------------------------------
+
+
+def author_fields(user: Record) -> AuthorFields:
+    """Who wrote a note (`avatar`) or a comment (`image`)."""
+    author_id = read.text(user, "user_id")
+    return {
+        "author_id": author_id,
+        "author_name": read.text(user, "nickname", "nick_name"),
+        "author_url": creator_url(author_id) if author_id else None,
+        "author_avatar": without_resizing(read.text(user, "avatar", "image")),
+    }
 
 
 def _prose(record: Record, name: str) -> str | None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Any
 
 from mediacrawler.exceptions import UnexpectedResponse
+from mediacrawler.pages import AuthorFields
 from mediacrawler.pages.fields import (
     as_dict,
     as_flag,
@@ -83,13 +84,6 @@ def topics_of(record: Record) -> list[str]:
         for topic in as_list(record.get("topics"))
     )
     return unique(name for name in names if name)
-
-
-class AuthorFields(TypedDict):
-    author_id: str | None
-    author_name: str | None
-    author_url: str | None
-    author_avatar: str | None
 
 
 def author_fields(value: Any) -> AuthorFields:
