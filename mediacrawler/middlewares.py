@@ -372,6 +372,7 @@ class SessionMiddleware:
         self.crawler = crawler
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
+        crawler.signals.connect(self.release, signals.request_left_downloader)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -381,6 +382,12 @@ class SessionMiddleware:
     @property
     def spider(self) -> PlatformSpider:
         return self.crawler.spider  # type: ignore[return-value]
+
+    def release(self, request: Request) -> None:
+        """The request occupies its session no longer: it was sent, or it comes again."""
+        account = request.meta.pop("busy", None)
+        if account is not None:
+            self.spider.sessions.finished(account)
 
     def spider_opened(self, spider: PlatformSpider) -> None:
         """Put the user's cookies into the jars; from there on Scrapy keeps them up to date."""
@@ -398,6 +405,7 @@ class SessionMiddleware:
     async def process_request(self, request: Request) -> Request | None:
         if not request.meta.get("awaited"):
             await self.spider.opened.wait()
+        self.release(request)
         meta = request.meta
         session = self.spider.sessions.choose(meta.get("session"), meta.get("needs"))
         if session is None:  # the last one was put aside while this request was on its way here
@@ -405,7 +413,7 @@ class SessionMiddleware:
                 raise IgnoreRequest("no session is left")
             return unsent(request)
         self.spider.sessions.started(session)
-        request.meta["session"] = session.account
+        request.meta["busy"] = request.meta["session"] = session.account
         request.meta["download_slot"] = session.slot
         user_agent = request.meta.get("user_agent") or session.user_agent
         request.headers["User-Agent"] = user_agent or self.spider.default_user_agent
@@ -415,13 +423,8 @@ class SessionMiddleware:
             request.meta["cookiejar"] = session.slot
         return None
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        self.spider.sessions.finished(request.meta["session"])
-        return response
-
     def process_exception(self, request: Request, exception: Exception) -> None:
-        if "session" in request.meta:
-            self.spider.sessions.finished(request.meta["session"])
+        self.release(request)
 
 
 class KeepLoginMiddleware:

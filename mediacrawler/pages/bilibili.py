@@ -8,7 +8,6 @@ text or its decoded JSON and raise :mod:`mediacrawler.exceptions` when it is no 
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -44,9 +43,11 @@ from mediacrawler.pages.fields import (
     as_dict,
     as_list,
     count,
+    decode_json_at,
     dig_dict,
     dig_list,
     first_known,
+    page_text,
     place_of,
     present,
     read_rows,
@@ -282,7 +283,7 @@ def post(body: Body, *, post_id: str | None = None) -> PostPage:
 
     :raises NotFound: deleted, hidden or private (sections 3.3, 6).
     """
-    page = _page_text(body)
+    page = page_text(body)
     if page is not None:
         return _read_state(page)
     data = payload_dict(body)
@@ -301,7 +302,7 @@ def post(body: Body, *, post_id: str | None = None) -> PostPage:
 
 def view_page(body: bytes | str) -> PostPage:
     """The video of an HTML video page: the fallback where the API refuses (section 3.3)."""
-    page = _page_text(body)
+    page = page_text(body)
     if page is None:
         raise UnexpectedResponse("not a page")
     return _read_state(page)
@@ -324,14 +325,6 @@ def _payload_list(body: Body) -> list[Any]:
     return rows
 
 
-def _page_text(body: Body) -> str | None:
-    """The text of an HTML page, None for anything else."""
-    if isinstance(body, dict):
-        return None
-    page = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-    return page if page.lstrip()[:1] == "<" else None
-
-
 _STATE = re.compile(r"window\.__INITIAL_STATE__\s*=\s*")
 
 
@@ -340,12 +333,7 @@ def _read_state(page: str) -> PostPage:
     start = _STATE.search(page)
     if start is None:
         raise UnexpectedResponse("a page without data in it")
-    try:
-        # a real reader from the first brace: texts inside may hold any ';' (section 3.3)
-        state, _ = json.JSONDecoder(strict=False).raw_decode(page, start.end())
-    except (ValueError, RecursionError):
-        raise UnexpectedResponse("the data in the page is cut") from None
-    state = as_dict(state)
+    state = as_dict(decode_json_at(page, start.end()))
     error = as_dict(state.get("error"))
     code = whole(error.get("trueCode")) or whole(error.get("code"))
     if code:

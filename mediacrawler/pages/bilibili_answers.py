@@ -29,6 +29,7 @@ from mediacrawler.pages.fields import (
     as_dict,
     count,
     decode_json,
+    decode_object,
     dig,
     https,
     read_rows,
@@ -191,9 +192,7 @@ def _only_voucher(data: dict[str, Any]) -> bool:
 
 def payload(body: Body, url: str = "") -> Any:
     """What the envelope carries (``data``, on old endpoints ``result``)."""
-    answer = body if isinstance(body, dict) else decode_json(body)
-    if not isinstance(answer, dict):
-        raise UnexpectedResponse(f"answer is {type(answer).__name__}, expected an object")
+    answer = decode_object(body)
     check_code(answer, url)
     data = answer.get("data")
     return answer.get("result") if data is None else data

@@ -171,7 +171,7 @@ def _add_live(found: Post, content: dict[str, Any]) -> None:
     """A live room; its data is JSON inside a text (section 10)."""
     try:
         live = as_dict(dig(decode_json(str(content.get("content"))), "live_play_info"))
-    except (UnexpectedResponse, RecursionError):
+    except UnexpectedResponse:
         return
     found.title = text(live.get("title"))
     found.media = cover_media(live.get("cover"))

@@ -17,13 +17,34 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from mediacrawler.exceptions import UnexpectedResponse
+from mediacrawler.pages import Body
 
 _Row = TypeVar("_Row")
+_HTML_BYTES = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
+_HTML_TEXT = re.compile(r"\ufeff?\s*<")
+_DECODER = json.JSONDecoder(strict=False)
 _UNITS = {"": 1, "千": 10**3, "k": 10**3, "万": 10**4, "w": 10**4, "亿": 10**8}
 _COUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([千k万w亿]?)\+?")
 _PLACE_PREFIX = re.compile(r"^(?:IP\s*属地|发布于|来自)[\s:：]*", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-zA-Z][\w:.-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _SECONDS_BELOW = 10**11  # a later value can only be milliseconds (it would be the year 5138)
+
+
+def decode_text(body: bytes | str) -> str:
+    """The text of *body*; bytes that are no UTF-8 cost only themselves."""
+    return body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+
+
+def is_html(body: bytes | str) -> bool:
+    """Whether *body* is a page, by its first character."""
+    if isinstance(body, bytes):
+        return _HTML_BYTES.match(body) is not None
+    return _HTML_TEXT.match(body) is not None
+
+
+def page_text(body: Body) -> str | None:
+    """The text of a page; None for JSON, decoded or not."""
+    return None if isinstance(body, dict) or not is_html(body) else decode_text(body)
 
 
 def decode_json(body: bytes | str) -> Any:
@@ -33,11 +54,32 @@ def decode_json(body: bytes | str) -> Any:
     """
     try:
         return json.loads(body, strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     if not body.strip():
         raise UnexpectedResponse("empty answer")
     raise UnexpectedResponse(f"answer of {len(body)} characters is not (whole) JSON")
+
+
+def decode_object(body: Body) -> dict[str, Any]:
+    """Like :func:`decode_json`, for an answer that is an object, decoded already or not."""
+    answer = body if isinstance(body, dict) else decode_json(body)
+    if not isinstance(answer, dict):
+        raise UnexpectedResponse(f"answer is {type(answer).__name__}, expected an object")
+    return answer
+
+
+def decode_json_at(page: str, start: int) -> Any:
+    """The JSON value that begins at *start* of a page, whatever follows it.
+
+    A decoder has to find its end: the texts inside may hold any sign that seems to end it.
+
+    :raises UnexpectedResponse: cut, or no JSON.
+    """
+    try:
+        return _DECODER.raw_decode(page, start)[0]
+    except (ValueError, RecursionError):
+        raise UnexpectedResponse("the data in the page is not (whole) JSON") from None
 
 
 def dig(value: Any, path: str) -> Any:

@@ -8,7 +8,6 @@ docs/platforms/weibo.md.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from datetime import datetime
@@ -19,7 +18,15 @@ from urllib.parse import urlencode
 from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
 from mediacrawler.items import Comment, Creator, Gender, Media, Post
 from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
-from mediacrawler.pages.fields import as_dict, as_text, dig_dict, present, read_rows, unique
+from mediacrawler.pages.fields import (
+    as_dict,
+    as_text,
+    decode_json_at,
+    dig_dict,
+    present,
+    read_rows,
+    unique,
+)
 from mediacrawler.pages.weibo_answers import (
     LoginState,
     Visitor,
@@ -247,16 +254,12 @@ def _blog(body: Body) -> dict[str, Any]:
 
 
 def _render_data(page: str) -> dict[str, Any]:
-    """The post inside a mobile page; texts may hold ``][0]``, so a JSON decoder finds its end."""
+    """The post inside a mobile page."""
     refuse_page(page)
     match = re.search(r"\$render_data\s*=\s*(?=\[)", page)
     if match is None:
         raise UnexpectedResponse("the page has no '$render_data'")
-    try:
-        data, _ = json.JSONDecoder(strict=False).raw_decode(page, match.end())
-    except ValueError:
-        raise UnexpectedResponse("'$render_data' is cut") from None
-    return dig_dict(data, "0.status")
+    return dig_dict(decode_json_at(page, match.end()), "0.status")
 
 
 def long_text(body: Body, so_far: Post) -> Post:

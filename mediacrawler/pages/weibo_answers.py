@@ -23,7 +23,14 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.pages import Body
-from mediacrawler.pages.fields import as_dict, as_text, decode_json, dig_dict, retry_after
+from mediacrawler.pages.fields import (
+    as_dict,
+    as_text,
+    decode_json,
+    decode_text,
+    dig_dict,
+    retry_after,
+)
 from mediacrawler.pages.weibo_fields import as_dicts, as_id, as_int
 
 _JSON_PATHS = ("/api/", "/ajax/", "/statuses/", "/comments/", "/tv/api/", "/article/m/aj/")
@@ -144,9 +151,7 @@ def _refuse_by_words(status: int, body: bytes) -> None:
 
 def decode(body: bytes | str) -> Any:
     """JSON, the JSON inside ``callback(...);``, or the text of a page, by its first character."""
-    if isinstance(body, bytes):
-        body = body.decode("utf-8", errors="replace")
-    body = body.removeprefix("\ufeff")
+    body = decode_text(body).removeprefix("\ufeff")
     start = body.lstrip()[:1]
     if start == "<":
         return body
@@ -298,8 +303,7 @@ def visitor(body: Body) -> Visitor:
 
 def visitor_form(page: bytes | str) -> dict[str, str]:
     """``request_id``, ``return_url`` and ``ver`` of a visitor page, as far as it has them."""
-    content = page.decode("utf-8", errors="replace") if isinstance(page, bytes) else page
-    return dict(_SCRIPT_VALUE.findall(content))
+    return dict(_SCRIPT_VALUE.findall(decode_text(page)))
 
 
 def hot_words(body: Body) -> list[str]:

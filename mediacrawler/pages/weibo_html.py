@@ -15,7 +15,7 @@ from parsel import Selector
 from mediacrawler.exceptions import LoginRequired
 from mediacrawler.items import Media, Post
 from mediacrawler.pages import PostList
-from mediacrawler.pages.fields import as_text, present, unique
+from mediacrawler.pages.fields import as_text, decode_text, present, unique
 from mediacrawler.pages.weibo_answers import refuse_page
 from mediacrawler.pages.weibo_fields import as_count, as_id, moment
 from mediacrawler.pages.weibo_media import largest, movie_at, picture_at
@@ -70,8 +70,7 @@ def is_capped(page: bytes | str) -> bool:
 
     Then the time window has to be split (section 3.2).
     """
-    content = page.decode("utf-8", errors="replace") if isinstance(page, bytes) else page
-    return len(Selector(text=content).css("ul.s-scroll li")) >= _CAPPED_PAGES
+    return len(Selector(text=decode_text(page)).css("ul.s-scroll li")) >= _CAPPED_PAGES
 
 
 Window = tuple[int, int]
@@ -97,7 +96,7 @@ def search_window(body: bytes | str, *, cursor: str, now: datetime | None = None
     its first page showed is kept. Windows follow one another without another word.
     """
     number, windows = windows_of(cursor)
-    content = body.decode("utf-8", errors="replace") if isinstance(body, bytes) else body
+    content = decode_text(body)
     page = read_search_page(content, number, now)
     (first, last), others = windows[0], windows[1:]
     if number == 1 and last > first and is_capped(content):

@@ -8,7 +8,6 @@ that it cannot cost the other records of its page. Nothing here knows notes or r
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -26,22 +25,14 @@ def decode(body: Body) -> dict[str, Any] | str:
 
     :raises UnexpectedResponse: neither of them, or cut.
     """
-    if isinstance(body, dict):
-        return body
-    content = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-    if content.lstrip()[:1] == "<":
-        return content
-    answer = fields.decode_json(content)
-    if not isinstance(answer, dict):
-        raise UnexpectedResponse(f"answer is {type(answer).__name__}, expected an object")
-    return answer
+    page = fields.page_text(body)
+    return fields.decode_object(body) if page is None else page
 
 
 # --- The state of a page (5.6) ----------------------------------------------------------------
 
 _STATE = re.compile(r"window\.(__INITIAL_STATE__|__SETUP_SERVER_STATE__)\s*=\s*")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
-_DECODER = json.JSONDecoder(strict=False)  # raw control characters occur in texts
 
 
 def has_state(page: str) -> bool:
@@ -58,10 +49,7 @@ def state(page: str) -> dict[str, Any] | None:
     if match is None:
         return None
     literal = page[match.end() :].partition("</script>")[0]
-    try:
-        found, _ = _DECODER.raw_decode(_undefined_to_null(literal))
-    except ValueError:
-        raise UnexpectedResponse(f"'{match[1]}' is not (whole) JSON") from None
+    found = fields.decode_json_at(_undefined_to_null(literal), 0)
     if not isinstance(found, dict):
         raise UnexpectedResponse(f"'{match[1]}' is {type(found).__name__}, expected an object")
     return found

@@ -32,7 +32,7 @@ from mediacrawler.pages.zhihu_answers import (
     MISSING_PAGE,
     data_of,
     no_comments,
-    page_text,
+    page_of,
     payload_of,
     read_answer,
 )
@@ -118,7 +118,7 @@ def post(
     if target is not None and target.kind == "post":
         post_id = post_id or target.id
         content_type = content_type or target.get("content_type")
-    page = page_text(body)
+    page = page_of(body)
     if page is None:
         record = payload_of(body)
     else:
@@ -141,7 +141,7 @@ def creator(body: Body, *, creator_id: str | None = None) -> Creator:
 
     :param creator_id: id or url_token that was asked for; a page holds other members too.
     """
-    page = page_text(body)
+    page = page_of(body)
     record = payload_of(body) if page is None else _user(page, creator_id)
     member_id = member_id_of(record)
     if member_id is None:

@@ -23,7 +23,16 @@ from mediacrawler.exceptions import (
     UnexpectedResponse,
 )
 from mediacrawler.pages import Body
-from mediacrawler.pages.fields import as_flag, count, decode_json, retry_after
+from mediacrawler.pages.fields import (
+    as_flag,
+    count,
+    decode_json,
+    decode_object,
+    decode_text,
+    is_html,
+    page_text,
+    retry_after,
+)
 from mediacrawler.pages.zhihu_fields import Record
 
 _SIGNATURE_CODES = frozenset({10001, 10002, 10003})
@@ -62,7 +71,7 @@ def read_answer(
     if 300 <= status < 400:
         raise _redirect_error(headers.get("location", ""), status)
     if is_html(body):
-        return _read_page(status, body.decode("utf-8", "replace"), url, wait)
+        return _read_page(status, decode_text(body), url, wait)
     payload = _decode_any(status, body)
     error = error_of(payload)
     raised = meaning_of(error, status, wait) if error is not None else _status_error(status, wait)
@@ -191,18 +200,11 @@ def _status_error(status: int, wait: float | None) -> PlatformError | None:
     return UnexpectedResponse(f"status {status}", code=status, retry_after=wait)
 
 
-def is_html(body: bytes | str) -> bool:
-    if isinstance(body, str):
-        return body[:64].lstrip("\ufeff \t\r\n").startswith("<")
-    return body[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
-
-
-def page_text(body: Body) -> str | None:
-    """The text of a page, checked for the challenge; None for JSON."""
-    if isinstance(body, dict) or not is_html(body):
-        return None
-    text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-    raise_for_challenge(text)
+def page_of(body: Body) -> str | None:
+    """The text of a page that is not the challenge; None for JSON."""
+    text = page_text(body)
+    if text is not None:
+        raise_for_challenge(text)
     return text
 
 
@@ -211,11 +213,9 @@ def payload_of(body: Body) -> Record:
 
     :raises PlatformError: what the error means.
     """
-    if page_text(body) is not None:
+    if page_of(body) is not None:
         raise UnexpectedResponse("a page came where JSON was expected")
-    payload = body if isinstance(body, dict) else decode_json(body)
-    if not isinstance(payload, dict):
-        raise UnexpectedResponse(f"answer is {type(payload).__name__}, expected an object")
+    payload = decode_object(body)
     error = error_of(payload)
     if error is not None:
         raise meaning_of(error, 0, None)

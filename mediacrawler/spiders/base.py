@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 StopVerdict = Literal["blocked", "rate_limited", "login_required", "error"]
 Output = Iterator[Any]
 
+HTML = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+"""What a request for a page accepts; all others ask for JSON (DEFAULT_REQUEST_HEADERS)."""
 LIST_PRIORITY = 20  # lists and profiles: they feed everything else, and they are few
 COMMENT_PRIORITY = 10  # chains of pages: the sooner they start, the sooner the last one ends
 UNNAMED = "cookies"

@@ -30,7 +30,7 @@ from mediacrawler.pages import PostPage
 from mediacrawler.pages import bilibili as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import bilibili as signing
-from mediacrawler.spiders.base import Output, PlatformSpider, Signature, choice
+from mediacrawler.spiders.base import HTML, Output, PlatformSpider, Signature, choice
 from mediacrawler.targets import bilibili as targets
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ class BilibiliSpider(PlatformSpider):
             return None
         return Request(
             targets.post_url(card.post_id),
-            headers={"Referer": self.home},
+            headers={"Accept": HTML, "Referer": self.home},
             meta={"page": "post", "context": {"post_id": card.post_id}},
         )
 

@@ -23,7 +23,7 @@ from mediacrawler.ledger import Gap, Seed
 from mediacrawler.pages import CommentPage, PostList, PostPage
 from mediacrawler.pages import weibo as pages
 from mediacrawler.sessions import Session
-from mediacrawler.spiders.base import LIST_PRIORITY, Output, PlatformSpider, now_utc
+from mediacrawler.spiders.base import HTML, LIST_PRIORITY, Output, PlatformSpider, now_utc
 from mediacrawler.targets import Target
 from mediacrawler.targets import weibo as targets
 
@@ -215,7 +215,7 @@ class WeiboSpider(PlatformSpider):
             context = {"cursor": cursor}
         return Request(
             f"{SEARCH}/weibo?{urlencode(params)}",
-            headers={"Referer": f"{SEARCH}/"},
+            headers={"Accept": HTML, "Referer": f"{SEARCH}/"},
             meta={"page": "search_window" if windows else "search", "context": context},
         )
 
@@ -340,7 +340,9 @@ class WeiboSpider(PlatformSpider):
         if attempt == 1:
             return self._mobile(f"{MOBILE}/statuses/show?id={card.post_id}", referer, "post", {})
         return Request(
-            referer, headers={"Referer": f"{MOBILE}/"}, meta={"page": "post", "context": {}}
+            referer,
+            headers={"Accept": HTML, "Referer": f"{MOBILE}/"},
+            meta={"page": "post", "context": {}},
         )
 
     def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Output:

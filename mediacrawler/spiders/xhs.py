@@ -24,7 +24,7 @@ from mediacrawler.ledger import Seed
 from mediacrawler.pages import xhs as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import xhs as signing
-from mediacrawler.spiders.base import PlatformSpider, Signature, choice, narrowest
+from mediacrawler.spiders.base import HTML, PlatformSpider, Signature, choice, narrowest
 from mediacrawler.targets import xhs as targets
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class XhsSpider(PlatformSpider):
         query = signing.query_string({"xsec_token": token, "xsec_source": source})
         return Request(
             f"https://{self.web}/explore/{card.post_id}?{query}",
-            headers={"Referer": f"https://{self.web}/"},
+            headers={"Accept": HTML, "Referer": f"https://{self.web}/"},
             meta={"page": "post", "context": self._post_context(card)},
         )
 

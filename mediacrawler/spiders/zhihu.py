@@ -23,7 +23,7 @@ from mediacrawler.pages import PostList, PostPage
 from mediacrawler.pages import zhihu as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import zhihu as signing
-from mediacrawler.spiders.base import PlatformSpider, Signature, narrowest
+from mediacrawler.spiders.base import HTML, PlatformSpider, Signature, narrowest
 from mediacrawler.targets import zhihu as targets
 from mediacrawler.targets.zhihu import post_url
 
@@ -236,7 +236,7 @@ class ZhihuSpider(PlatformSpider):
         content_type = card.extra["content_type"]
         return Request(
             post_url(content_type, card.post_id, card.extra.get("question_id")),
-            headers={"Referer": f"{WEB}/"},
+            headers={"Accept": HTML, "Referer": f"{WEB}/"},
             meta={
                 "needs": PAGES,
                 "page": "post",
