@@ -84,6 +84,24 @@ def test_an_account_that_is_refused_hands_its_work_over_and_rests(
     assert "put aside" not in again.output  # it still rests
 
 
+def test_accounts_that_fall_out_in_the_middle_lose_nothing(
+    crawl: Crawl, accounts: Callable[..., Path], calm_sandbox: RunningSandbox
+) -> None:
+    world = World(seed=1)
+    folder = accounts(anna="member", ben="member-2", cora="member-3")
+    calm_sandbox.fault("461", path="*", rate=1, session="member-2", after=4)
+    calm_sandbox.fault("expired", path="*", rate=1, session="member-3", after=8)
+    crawled = crawl_demo(crawl, folder)
+    assert crawled.exit_code == 0, crawled.output
+    posts = [post["post_id"] for post in crawled.posts]
+    assert sorted(posts) == sorted(i for i in world.search(DEMO) if world.status(i) == "ok")
+    ids = [comment["comment_id"] for comment in crawled.comments]
+    assert len(ids) == len(set(ids))
+    assert set(ids) == expected_comments(world)
+    states = {session.account: session.state for session in SessionStore(folder).all("xhs")}
+    assert (states["ben"], states["cora"]) == ("captcha", "expired")
+
+
 def test_without_another_account_the_crawl_stops(
     crawl: Crawl, accounts: Callable[..., Path]
 ) -> None:
