@@ -32,6 +32,7 @@ unit: $(READY)
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python -m benchmarks
 
 format: $(READY)
