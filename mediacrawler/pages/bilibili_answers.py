@@ -321,5 +321,5 @@ def rows_of(
     """
     found, unreadable = read_rows(rows, read)
     if unreadable and not found:
-        raise UnexpectedResponse(f"none of {unreadable} rows can be read")
+        raise UnexpectedResponse(f"not one of {unreadable} rows can be read")
     return found, unreadable
