@@ -1,7 +1,8 @@
 """The least that Scrapy can do: fetch recorded pages and call json.loads on each.
 
-``python -m benchmarks.bare PAGES SANDBOX_URL CONCURRENCY``, cookies in XHS_COOKIES. Scrapy's own
-defaults apart from what is compared (concurrency) and what is silent (log level, telnet).
+``python -m benchmarks.bare PAGES SANDBOX_URL CONCURRENCY [CONCURRENT_ITEMS]``, cookies in
+XHS_COOKIES. Scrapy's own defaults apart from what is compared (concurrency) and what is silent
+(log level, telnet).
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ class BareSpider(Spider):
         json.loads(response.body)
 
 
-def main(pages: str, sandbox_url: str, concurrency: str) -> None:
+def main(pages: str, sandbox_url: str, concurrency: str, concurrent_items: str = "100") -> None:
     process = CrawlerProcess(
         {
             "CONCURRENT_REQUESTS": int(concurrency),
             "CONCURRENT_REQUESTS_PER_DOMAIN": int(concurrency),
+            "CONCURRENT_ITEMS": int(concurrent_items),
             "LOG_LEVEL": "INFO",
             "TELNETCONSOLE_ENABLED": False,
             "REMOTE_CONTROL_ENABLED": False,

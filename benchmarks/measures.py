@@ -111,10 +111,11 @@ def cpu(quick: bool) -> Iterator[Row]:
         full, empty = folder / "pages", folder / "empty"
         items = _record(folder, full, arguments)
         empty.write_text(full.read_text("utf-8").partition("\n")[0] + "\n", "utf-8")
-        ours, bare = [], []
+        ours, bare, lean = [], [], []
         for _ in range(rounds):
             ours.append(_crawl_cpu(arguments, "--no-verify"))
             bare.append((_bare_cpu(full) - _bare_cpu(empty)) / items * 1000)
+            lean.append((_bare_cpu(full, "8") - _bare_cpu(empty, "8")) / items * 1000)
         verified = _crawl_cpu(arguments)
         plain = (
             (_plain_cpu(folder, full) - _plain_cpu(folder, empty)) / items * 1000 if HTTPX else 0
@@ -130,6 +131,13 @@ def cpu(quick: bool) -> Iterator[Row]:
         f"{median(ours):.2f} s, bare {median(bare):.2f} s (least {min(ours):.2f} and "
         f"{min(bare):.2f} s), verified {verified:.2f} s; {rounds} rounds from {ratios[0]:.2f}x to "
         f"{ratios[-1]:.2f}x, {requests} requests and {items} records each",
+    )
+    yield Row(
+        "(b) the same, beside a bare spider with CONCURRENT_ITEMS=8",
+        f"{median(one / other for one, other in zip(ours, lean, strict=True)):.2f}x",
+        "",
+        None,
+        f"bare {median(lean):.2f} s (least {min(lean):.2f} s)",
     )
     if not HTTPX:
         yield _without_httpx("(b) the same, beside httpx")
@@ -168,9 +176,9 @@ def _bare(pages: Path, url: str, concurrency: int) -> list[str]:
     return [sys.executable, "-m", "benchmarks.bare", str(pages), url, str(concurrency)]
 
 
-def _bare_cpu(pages: Path) -> float:
+def _bare_cpu(pages: Path, *options: str) -> float:
     with fresh_sandbox("--no-verify") as sandbox:
-        return measure(_bare(pages, sandbox.url, 10), sandbox).cpu
+        return measure([*_bare(pages, sandbox.url, 10), *options], sandbox).cpu
 
 
 def _plain(what: str, source: Path, url: str, folder: Path) -> list[str]:
