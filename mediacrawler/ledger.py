@@ -120,8 +120,11 @@ class Seed:
     def end(self, why: str) -> None:
         """No further list pages; the first reason counts."""
         self.ended = self.ended or why
-        if why == "dates":
-            self._waiting.clear()
+
+    def end_by_dates(self) -> None:
+        """The list has left the dates: what waits of it is older still."""
+        self.end("dates")
+        self._waiting.clear()
 
     def post_saved(self) -> None:
         """An opening post became a record."""
@@ -168,7 +171,7 @@ class Seed:
             return "stopped before the end"
         if not _room(self.wanted, self.saved):
             return "limit reached"
-        return self.ended or "end"
+        return f"{self.ended}; {self.caveat}" if self.caveat else self.ended or "end"
 
 
 @dataclass(slots=True)

@@ -122,7 +122,7 @@ def test_one_list_page_at_a_time_and_none_after_the_end():
     assert not seed.finished
     seed.listing = False
     seed.end("the platform has no more")
-    seed.end("dates")
+    seed.end_by_dates()
     assert not seed.wants_page(20)
     assert seed.outcome == "the platform has no more"
 
@@ -131,7 +131,7 @@ def test_a_list_that_ran_past_the_dates_drops_what_waits():
     seed = keyword(1)
     seed.offer(cards("new", "old", "older"), set())
     seed.draw()
-    seed.end("dates")
+    seed.end_by_dates()
     seed.post_skipped("outside the dates")
     assert seed.draw() == []
     assert (seed.finished, seed.outcome) == (True, "dates")

@@ -596,7 +596,15 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         elif taken.idle_pages >= self.idle_pages or page.cursor == taken.cursor:
             taken.end("the platform repeats itself" if page.posts else "the platform has no more")
         taken.cursor = page.cursor
+        if self.page_is_past(page, taken):
+            taken.end("dates")
         yield from self._advance(taken)
+
+    def page_is_past(self, page: PostList, seed: Seed) -> bool:
+        """Whether a list from new to old has left the dates, where cards know their time."""
+        since = self.args.since
+        times = [card.published_at for card in page.posts if not card.extra.get("is_pinned")]
+        return bool(seed.chronological and since and times and times[-1] and times[-1] < since)
 
     def list_failed(self, failure: Failure) -> Output:
         seed = self.ledger.seeds[failure.request.cb_kwargs["seed"]]
@@ -685,7 +693,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         if reason:
             taken.post_skipped(reason)
             if reason == "outside the dates" and self._list_is_past(post, card, taken):
-                taken.end("dates")
+                taken.end_by_dates()
             yield from self._advance(taken)
             return
         for name in self.card_extra:

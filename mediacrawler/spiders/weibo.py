@@ -230,11 +230,9 @@ class WeiboSpider(PlatformSpider):
         if leaves_window(taken.cursor, page.cursor):
             taken.idle_pages = -1  # an empty window says nothing about the next one
         yield from super().parse_list(response, seed)
-        if self._is_past(page, taken):
-            taken.end("the rest is older")
 
-    def _is_past(self, page: PostList, seed: Seed) -> bool:
-        """Whether a list by time has left the dates: the cards know their time (2.3)."""
+    def page_is_past(self, page: PostList, seed: Seed) -> bool:
+        """A list by time is only nearly one: all of its page must be older (2.3, 3.1)."""
         since = self.args.since
         cards = [card for card in page.posts if not card.extra.get("is_pinned")]
         if since is None or not cards:
@@ -348,7 +346,6 @@ class WeiboSpider(PlatformSpider):
     def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Output:
         post: Post = response.meta["result"].post
         post.edited_at = post.edited_at or card.edited_at  # the desktop only counts edits
-        post.extra["is_pinned"] = card.extra.get("is_pinned", False)  # only lists know
         yield from super().parse_post(response, card, seed, attempt)
 
     def final_error(self, card: Post, error: Exception) -> Exception:

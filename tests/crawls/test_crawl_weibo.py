@@ -275,7 +275,7 @@ def test_pinned_old_posts_do_not_end_a_date_window(crawl: Crawl, world: World) -
     expected = [p.mid for p in posts if p.outline.time >= midnight]
     assert set(ids(crawled.posts)) == {*expected, *originals(world, expected)}
     assert len(expected) == 11
-    assert crawled.report["seeds"][0]["outcome"] == "the rest is older"
+    assert crawled.report["seeds"][0]["outcome"] == "dates"
 
 
 def test_share_texts_names_video_pages_and_short_links_may_be_mixed(
