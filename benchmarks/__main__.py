@@ -1,4 +1,4 @@
-"""``python -m benchmarks [a b c d e] [--quick]``: measure, and print one table."""
+"""``python -m benchmarks [a b c d e f] [--quick]``: measure, and print one table."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from benchmarks.measures import MEASURES, Row
 def main() -> int:
     """Run the measurements that were asked for; the exit code is 1 if one could not be made."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="a b c d e", help="which [all]")
+    parser.add_argument("names", nargs="*", metavar="a b c d e f", help="which [all]")
     parser.add_argument("--quick", action="store_true", help="smaller and rougher")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(MEASURES)
     if unknown:
-        parser.error(f"there is no {', '.join(sorted(unknown))}; choose among a b c d e")
+        parser.error(f"there is no {', '.join(sorted(unknown))}; choose among a b c d e f f")
     if not sys.platform.startswith("linux"):
         parser.error("the benchmarks read /proc and need Linux")
     began = time.monotonic()

@@ -1,7 +1,7 @@
 """The least that Scrapy can do: fetch recorded pages and call json.loads on each.
 
 ``python -m benchmarks.bare PAGES SANDBOX_URL CONCURRENCY [CONCURRENT_ITEMS]``, cookies in
-XHS_COOKIES. Scrapy's own defaults apart from what is compared (concurrency) and what is silent
+BENCH_COOKIES. Scrapy's own defaults apart from what is compared (concurrency) and what is silent
 (log level, telnet).
 """
 
@@ -45,7 +45,7 @@ def main(pages: str, sandbox_url: str, concurrency: str, concurrent_items: str =
             "REMOTE_CONTROL_ENABLED": False,
         }
     )
-    found = read_pages(Path(pages), sandbox_url, os.environ["XHS_COOKIES"])
+    found = read_pages(Path(pages), sandbox_url, os.environ["BENCH_COOKIES"])
     process.crawl(BareSpider, pages=found)
     process.start()
 

@@ -48,7 +48,7 @@ def posts_and_comments(keyword_count: int, posts: int = 50) -> dict[str, object]
 # --- (a) utilisation ----------------------------------------------------------------------
 
 
-def utilisation(quick: bool) -> Iterator[Row]:
+def utilisation(quick: bool, platform: str = "xhs") -> Iterator[Row]:
     """How much of what concurrency and latency allow is used, from first to last byte.
 
     The bare spider on pages that are all known beforehand says what Scrapy and the machine allow.
@@ -56,31 +56,30 @@ def utilisation(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pages = folder / "pages"
-        _record(folder, pages, posts_and_comments(2))
+        _record(folder, pages, posts_and_comments(2), platform)
         recorded = pages.read_text("utf-8")
         for concurrency, target, seconds in ((1, 0.95, 15), (10, 0.95, 25), (50, 0.80, 20)):
             wanted = (8 if quick else seconds) * concurrency * 1000 // LATENCY_MS  # requests
             pages.write_text(recorded * (wanted // recorded.count("\n")) or recorded, "utf-8")
-            yield _utilisation_row(folder, pages, concurrency, target, wanted)
+            yield _utilisation_row(folder, pages, concurrency, target, wanted, platform)
 
 
 def _utilisation_row(
-    folder: Path, pages: Path, concurrency: int, target: float, wanted: int
+    folder: Path, pages: Path, concurrency: int, target: float, wanted: int, platform: str
 ) -> Row:
     posts = min(50, wanted * 2 // 5)
     arguments = posts_and_comments(wanted * 2 // 5 // posts, posts)
-    with fresh_sandbox("--latency", str(LATENCY_MS)) as sandbox:
-        run = measure(
-            crawl(sandbox, folder / "ours", arguments, {"CONCURRENT_REQUESTS": concurrency}),
-            sandbox,
-        )
-    with fresh_sandbox("--latency", str(LATENCY_MS), "--no-verify") as sandbox:
-        bare = measure(_bare(pages, sandbox.url, concurrency), sandbox)
+    settings = {"CONCURRENT_REQUESTS": concurrency}
+    with fresh_sandbox("--latency", str(LATENCY_MS), platform=platform) as sandbox:
+        command = crawl(sandbox, folder / "ours", arguments, settings, platform)
+        run = measure(command, sandbox, platform=platform)
+    with fresh_sandbox("--latency", str(LATENCY_MS), "--no-verify", platform=platform) as sandbox:
+        bare = measure(_bare(pages, sandbox.url, concurrency), sandbox, platform=platform)
     value = _share(run.requests / run.seconds, concurrency)
     items = count_items(folder / "ours")
     shutil.rmtree(folder / "ours")
     return Row(
-        f"(a) utilisation at concurrency {concurrency}",
+        f"(a) {platform}: utilisation at concurrency {concurrency}",
         f"{value:.2f}",
         f">= {target:.2f}",
         value >= target,
@@ -102,29 +101,32 @@ def _share(requests_per_second: float, concurrency: int) -> float:
 # --- (b) CPU time -------------------------------------------------------------------------
 
 
-def cpu(quick: bool) -> Iterator[Row]:
+def cpu(quick: bool, platform: str = "xhs") -> Iterator[Row]:
     """CPU seconds per 1,000 records, start-up (an empty crawl) taken off."""
     rounds = 2 if quick else 5
     arguments = posts_and_comments(2 if quick else 4)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         full, empty = folder / "pages", folder / "empty"
-        items = _record(folder, full, arguments)
+        items = _record(folder, full, arguments, platform)
         empty.write_text(full.read_text("utf-8").partition("\n")[0] + "\n", "utf-8")
         ours, bare, lean = [], [], []
         for _ in range(rounds):
-            ours.append(_crawl_cpu(arguments, "--no-verify"))
-            bare.append((_bare_cpu(full) - _bare_cpu(empty)) / items * 1000)
-            lean.append((_bare_cpu(full, "8") - _bare_cpu(empty, "8")) / items * 1000)
-        verified = _crawl_cpu(arguments)
-        plain = (
-            (_plain_cpu(folder, full) - _plain_cpu(folder, empty)) / items * 1000 if HTTPX else 0
-        )
+            ours.append(_crawl_cpu(platform, arguments, "--no-verify"))
+            spent = _bare_cpu(platform, full) - _bare_cpu(platform, empty)
+            bare.append(spent / items * 1000)
+            spent = _bare_cpu(platform, full, "8") - _bare_cpu(platform, empty, "8")
+            lean.append(spent / items * 1000)
+        verified = _crawl_cpu(platform, arguments)
+        plain = 0.0
+        if HTTPX:
+            spent = _plain_cpu(platform, folder, full) - _plain_cpu(platform, folder, empty)
+            plain = spent / items * 1000
         requests = full.read_text("utf-8").count("\n")
     ratios = sorted(one / other for one, other in zip(ours, bare, strict=True))
     ratio = median(ratios)
     yield Row(
-        "(b) CPU per 1,000 records, beside a bare Scrapy spider",
+        f"(b) {platform}: CPU per 1,000 records, beside a bare Scrapy spider",
         f"{ratio:.2f}x",
         "<= 1.60x",
         ratio <= 1.6,
@@ -151,43 +153,49 @@ def cpu(quick: bool) -> Iterator[Row]:
     )
 
 
-def _record(folder: Path, pages: Path, arguments: dict[str, object]) -> int:
+def _record(folder: Path, pages: Path, arguments: dict[str, object], platform: str) -> int:
     """Note the pages of a crawl; gives the number of its records."""
-    with fresh_sandbox("--no-verify") as sandbox:
+    with fresh_sandbox("--no-verify", platform=platform) as sandbox:
         spider_arguments = [f"{name}={value}" for name, value in arguments.items()]
-        command = [sys.executable, "-m", "benchmarks.record", str(pages), sandbox.url]
-        measure([*command, str(folder / "recorded"), *spider_arguments], sandbox)
+        command = [sys.executable, "-m", "benchmarks.record", platform, str(pages), sandbox.url]
+        command += [str(folder / "recorded"), *spider_arguments]
+        measure(command, sandbox, platform=platform)
     return count_items(folder / "recorded")
 
 
-def _crawl_cpu(arguments: dict[str, object], *options: str) -> float:
-    spent, items = _cpu_of_crawl(arguments, *options)
-    return (spent - _cpu_of_crawl(EMPTY, *options)[0]) / items * 1000
+def _crawl_cpu(platform: str, arguments: dict[str, object], *options: str) -> float:
+    spent, items = _cpu_of_crawl(platform, arguments, *options)
+    return (spent - _cpu_of_crawl(platform, EMPTY, *options)[0]) / items * 1000
 
 
-def _cpu_of_crawl(arguments: dict[str, object], *options: str) -> tuple[float, int]:
+def _cpu_of_crawl(platform: str, arguments: dict[str, object], *options: str) -> tuple[float, int]:
     """CPU seconds and number of records of one crawl."""
-    with tempfile.TemporaryDirectory() as name, fresh_sandbox(*options) as sandbox:
-        command = crawl(sandbox, Path(name), arguments, {"CONCURRENT_REQUESTS": 10})
-        return measure(command, sandbox).cpu, count_items(Path(name))
+    with (
+        tempfile.TemporaryDirectory() as name,
+        fresh_sandbox(*options, platform=platform) as sandbox,
+    ):
+        command = crawl(sandbox, Path(name), arguments, {"CONCURRENT_REQUESTS": 10}, platform)
+        return measure(command, sandbox, platform=platform).cpu, count_items(Path(name))
 
 
 def _bare(pages: Path, url: str, concurrency: int) -> list[str]:
     return [sys.executable, "-m", "benchmarks.bare", str(pages), url, str(concurrency)]
 
 
-def _bare_cpu(pages: Path, *options: str) -> float:
-    with fresh_sandbox("--no-verify") as sandbox:
-        return measure([*_bare(pages, sandbox.url, 10), *options], sandbox).cpu
+def _bare_cpu(platform: str, pages: Path, *options: str) -> float:
+    with fresh_sandbox("--no-verify", platform=platform) as sandbox:
+        command = [*_bare(pages, sandbox.url, 10), *options]
+        return measure(command, sandbox, platform=platform).cpu
 
 
 def _plain(what: str, source: Path, url: str, folder: Path) -> list[str]:
     return [sys.executable, "-m", "benchmarks.plain", what, str(source), url, "10", str(folder)]
 
 
-def _plain_cpu(folder: Path, pages: Path) -> float:
-    with fresh_sandbox("--no-verify") as sandbox:
-        return measure(_plain("pages", pages, sandbox.url, folder), sandbox).cpu
+def _plain_cpu(platform: str, folder: Path, pages: Path) -> float:
+    with fresh_sandbox("--no-verify", platform=platform) as sandbox:
+        command = _plain("pages", pages, sandbox.url, folder)
+        return measure(command, sandbox, platform=platform).cpu
 
 
 def _without_httpx(name: str) -> Row:
@@ -310,7 +318,7 @@ def start_up(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pages = folder / "pages"
-        _record(folder, pages, posts_and_comments(1, posts=1))
+        _record(folder, pages, posts_and_comments(1, posts=1), "xhs")
         for _ in range(rounds):
             with fresh_sandbox() as sandbox:
                 command = crawl(sandbox, folder, EMPTY, {})
@@ -340,4 +348,17 @@ def _at_first_request(runs: list[Run]) -> tuple[float, float]:
     return median(seconds for seconds, _ in firsts), median(rss for _, rss in firsts)
 
 
-MEASURES = {"a": utilisation, "b": cpu, "c": memory, "d": media, "e": start_up}
+def bilibili(quick: bool) -> Iterator[Row]:
+    """(a) and (b) once more, for a platform that signs its addresses."""
+    yield from utilisation(quick, "bilibili")
+    yield from cpu(quick, "bilibili")
+
+
+MEASURES = {
+    "a": utilisation,
+    "b": cpu,
+    "c": memory,
+    "d": media,
+    "e": start_up,
+    "f": bilibili,
+}

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.plain pages PAGES SANDBOX_URL CONCURRENCY FOLDER`` asks for recorded pages
 the expensive way that scripts of this field are often written in: a new client for each request,
-a file opened and appended to for each record. Cookies in XHS_COOKIES.
+a file opened and appended to for each record. Cookies in BENCH_COOKIES.
 
 ``python -m benchmarks.plain files URLS SANDBOX_URL CONCURRENCY FOLDER`` is the opposite: one
 client, each file streamed to the disk. URLS holds one address a line.
@@ -69,7 +69,7 @@ async def fetch_files(urls: list[str], sandbox_url: str, concurrency: int, folde
 
 def main(what: str, source: str, sandbox_url: str, concurrency: str, folder: str) -> None:
     if what == "pages":
-        pages = read_pages(Path(source), sandbox_url, os.environ["XHS_COOKIES"])
+        pages = read_pages(Path(source), sandbox_url, os.environ["BENCH_COOKIES"])
         asyncio.run(fetch_pages(pages, int(concurrency), Path(folder)))
         return
     urls = Path(source).read_text("utf-8").split()

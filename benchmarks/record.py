@@ -1,7 +1,7 @@
-"""Crawl as ``scrapy crawl xhs`` does, and note which pages were fetched, for others to fetch.
+"""Crawl as ``scrapy crawl`` does, and note which pages were fetched, for others to fetch.
 
-``python -m benchmarks.record PAGES SANDBOX_URL FOLDER NAME=VALUE...`` (spider arguments), cookies
-in XHS_COOKIES. Nothing here is measured.
+``python -m benchmarks.record PLATFORM PAGES SANDBOX_URL FOLDER NAME=VALUE...`` (spider
+arguments), cookies in the platform's variable. Nothing here is measured.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scrapy.http import Response
 from scrapy.utils.project import get_project_settings
 
 
-def main(pages: str, sandbox_url: str, folder: str, *arguments: str) -> None:
+def main(platform: str, pages: str, sandbox_url: str, folder: str, *arguments: str) -> None:
     """Write method, URL and body of each request that was answered with JSON, one a line."""
     settings = get_project_settings()
     settings.set("SANDBOX_URL", sandbox_url)
@@ -31,7 +31,7 @@ def main(pages: str, sandbox_url: str, folder: str, *arguments: str) -> None:
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
         process = AsyncCrawlerProcess(settings)
-        crawler = process.create_crawler("xhs")
+        crawler = process.create_crawler(platform)
         crawler.signals.connect(note, signals.response_received)
         process.crawl(crawler, **dict(argument.split("=", 1) for argument in arguments))
         process.start()

@@ -119,18 +119,24 @@ def _kilobytes(text: str) -> int:
 
 
 @contextmanager
-def fresh_sandbox(*options: str) -> Iterator[RunningSandbox]:
-    """A sandbox of its own, with XHS only."""
-    with RunningSandbox("--only", "xhs", *options) as sandbox:
+def fresh_sandbox(*options: str, platform: str = "xhs") -> Iterator[RunningSandbox]:
+    """A sandbox of its own, with one platform only."""
+    with RunningSandbox("--only", platform, *options) as sandbox:
         yield sandbox
 
 
-def measure(command: Sequence[str], sandbox: RunningSandbox, interval: float = 0.05) -> Run:
+def measure(
+    command: Sequence[str],
+    sandbox: RunningSandbox,
+    interval: float = 0.05,
+    platform: str = "xhs",
+) -> Run:
     """Run *command* to its end, looking at it every *interval* seconds.
 
     :raises RuntimeError: it failed, or took longer than TIMEOUT; with its last words.
     """
-    environment = {**os.environ, "XHS_COOKIES": sandbox.cookies("member")}
+    cookies = sandbox.cookies("member", platform)
+    environment = {**os.environ, f"{platform.upper()}_COOKIES": cookies, "BENCH_COOKIES": cookies}
     with tempfile.TemporaryFile() as words:
         before = _cpu_of_children()  # the sandbox is counted when it ends, which is later
         began = time.monotonic()
@@ -169,14 +175,15 @@ def crawl(
     folder: Path,
     arguments: Mapping[str, object],
     settings: Mapping[str, object],
+    platform: str = "xhs",
 ) -> list[str]:
-    """The command line of ``scrapy crawl xhs`` against *sandbox*, without pauses."""
+    """The command line of ``scrapy crawl`` against *sandbox*, without pauses."""
     defaults = {
         "SANDBOX_URL": sandbox.url,
         "SAVE_DATA_PATH": folder,
         "DOWNLOAD_DELAY": 0,
     }
-    command = [str(Path(sys.executable).with_name("scrapy")), "crawl", "xhs"]
+    command = [str(Path(sys.executable).with_name("scrapy")), "crawl", platform]
     for name, value in arguments.items():
         command += ["-a", f"{name}={value}"]
     for name, value in {**defaults, **settings}.items():
@@ -186,5 +193,5 @@ def crawl(
 
 def count_items(folder: Path) -> int:
     """Posts and comments that crawls have written below *folder*."""
-    files = [*folder.glob("xhs/*/posts.jsonl"), *folder.glob("xhs/*/comments.jsonl")]
+    files = [*folder.glob("*/*/posts.jsonl"), *folder.glob("*/*/comments.jsonl")]
     return sum(path.read_bytes().count(b"\n") for path in files)

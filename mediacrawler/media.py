@@ -14,7 +14,7 @@ from typing import Any
 
 from mediacrawler.items import Media
 
-HASH_PIECE = 128 * 1024  # bytes; several files are hashed at once
+HASH_PIECE = 64 * 1024  # bytes; several files are hashed at once
 INDEX_FILE = "index.json"
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (

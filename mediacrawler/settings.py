@@ -77,6 +77,11 @@ BILIBILI_DANMAKU = False  # danmaku files of videos (needs ANONYMIZE=False)
 
 # --- Scrapy parts that the project replaces or arranges -----------------------------------
 DOWNLOADER_MIDDLEWARES = {
+    # The user agent is the session's; links are not followed and nothing has a password, so
+    # these would look at every request for nothing.
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None,
     # Answers are judged by what they mean, in one place; redirects are judged, not followed.
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,

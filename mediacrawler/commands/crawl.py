@@ -27,6 +27,8 @@ class Command(CrawlCommand):
             raise UsageError("name one spider, for example: scrapy crawl xhs -a keywords=露营")
         assert self.crawler_process
         assert self.settings
+        # Scrapy describes every record and answer at DEBUG, for nobody at any other level.
+        logging.getLogger("scrapy.core").setLevel(self.settings["LOG_LEVEL"])
         if self.settings["LOG_LEVEL"] != "DEBUG":
             for name in QUIET:
                 logging.getLogger(name).setLevel(logging.WARNING)
