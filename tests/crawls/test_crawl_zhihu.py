@@ -230,7 +230,9 @@ def test_comment_limits_are_exact_per_post_and_per_comment(
     roots = [c for c in crawled.comments if c["root_id"] is None]
     replies = Counter(c["root_id"] for c in crawled.comments if c["root_id"])
     assert sorted(ids(roots, "comment_id")) == sorted(comment.id for comment in truth[:wanted])
-    for root, comment in zip(roots, truth, strict=False):
+    by_id = {comment.id: comment for comment in truth}
+    for root in roots:
+        comment = by_id[root["comment_id"]]
         assert root["text"] == views.comment_text(comment)
         expected = comment.replies if max_replies == "all" else min(max_replies, comment.replies)
         assert replies[comment.id] == expected
