@@ -87,8 +87,8 @@ def _decode_any(status: int, body: bytes) -> Any:
     try:
         payload = decode_json(body)
     except UnexpectedResponse:
-        if status < 400:
-            raise
+        if status < 400 or body.lstrip().startswith(b"{"):
+            raise  # a refusal that was cut off does not say what it refuses: ask again
         return None
     if status < 400 and not isinstance(payload, (dict, list)):
         raise UnexpectedResponse(f"answer is {type(payload).__name__}, expected an object")

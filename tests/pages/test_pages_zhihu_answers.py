@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from zhihu_fixtures import CHALLENGE, MISSING, answer, html_page, page
 
-from mediacrawler.exceptions import PlatformError
+from mediacrawler.exceptions import AccessDenied, PlatformError, UnexpectedResponse
 from mediacrawler.pages import zhihu
 
 UNHUMAN = "https://www.zhihu.com/account/unhuman?type=Q8J2L3&need_login=false&session=1"
@@ -156,3 +156,10 @@ def test_page_functions_see_errors_themselves(
         with pytest.raises(PlatformError) as caught:
             read(form)
         assert caught.value.meaning == meaning
+
+
+def test_a_refusal_that_was_cut_off_is_asked_again_and_blocks_nobody():
+    with pytest.raises(UnexpectedResponse):
+        zhihu.read_answer(403, {}, b'{"error": {"code": 403, "mess')
+    with pytest.raises(AccessDenied):
+        zhihu.read_answer(403, {}, b"")
