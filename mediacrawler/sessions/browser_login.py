@@ -1,6 +1,6 @@
 """Logging in with a browser: a QR code for the phone, or the user's own running Chrome.
 
-What a platform's page looks like stands in ``login_pages.py``. A login is believed when the
+What a platform's page looks like stands in ``login_pages/``. A login is believed when the
 platform itself says who is logged in, asked from inside the page; never because a cookie changed.
 Captchas are for people: nothing here solves one, and nothing hides that a program drives.
 """
