@@ -7,6 +7,8 @@ given, and nothing else.
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import re
 import shutil
 from asyncio.subprocess import DEVNULL, PIPE
@@ -22,6 +24,9 @@ MESSAGE_BYTES = 2000
 _FORMATS = "mov,matroska,webm,flac,ogg,mp3,aac"
 _INPUT = ("-xerror", "-protocol_whitelist", "file", "-format_whitelist", _FORMATS, "-i")
 _SPEAKER = re.compile(r"^\[[^\]]*\] ")
+# Some versions say so and end with status 0 all the same.
+_CUT_SHORT = re.compile(r"^Error (?:writing trailer|closing file)", re.MULTILINE)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class MuxError(Exception):
@@ -52,10 +57,12 @@ async def mux(video: Path, audio: Path, target: Path, *, ffmpeg: str) -> None:
     *target* appears whole or not at all; both sources stay. Cancelling it kills ffmpeg.
 
     :raises MuxError: in one line, why ffmpeg could not.
+    :raises OSError: there is no room for *target*, which is as large as both sources.
     """
     temporary = target.with_name(target.name + ".tmp")
     try:
         temporary.unlink(missing_ok=True)  # of a crawl that was killed
+        _check_room(target.parent, video.stat().st_size + audio.stat().st_size)
         await _run(
             ffmpeg,
             *("-nostdin", "-hide_banner", "-loglevel", "error", "-y"),
@@ -68,16 +75,36 @@ async def mux(video: Path, audio: Path, target: Path, *, ffmpeg: str) -> None:
         )
         temporary.replace(target)
     except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise
         raise MuxError(f"{target.name} cannot be made: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
+def _check_room(folder: Path, needed: int) -> None:
+    """Refuse early what would fill the disk, which others write to as well.
+
+    :raises OSError: fewer than *needed* bytes are free in *folder*.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise OSError(
+            errno.ENOSPC,
+            "joining a video needs room for it a second time, "
+            f"{needed / 1e6:.1f} MB, and {free / 1e6:.1f} MB are free",
+        )
+
+
 async def _run(*command: str) -> None:
     try:
-        # A session of its own: Ctrl-C is the crawl's to handle, which then ends ffmpeg.
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, start_new_session=True
+            *command,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=PIPE,
+            start_new_session=True,  # Ctrl-C is the crawl's to handle, which then ends ffmpeg
+            restore_signals=False,  # a file that may not grow further is said, not a sudden end
         )
     except NotImplementedError:  # the event loop of some systems
         raise MuxError("programs cannot be started here") from None
@@ -89,7 +116,10 @@ async def _run(*command: str) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    if status:
+    for code in _NO_ROOM:
+        if os.strerror(code) in said:
+            raise OSError(code, os.strerror(code))
+    if status or _CUT_SHORT.search(said):
         raise MuxError(reason(said) or f"ffmpeg ended with status {status}")
 
 

@@ -263,11 +263,11 @@ class MediaPipeline:
                 async with self.muxing:
                     whole = await self._mux(self.ffmpeg, folder, video, pictures, sound)
             except MuxError as error:
-                self._count_unjoined(post, video, error)
+                self._count_unjoined(post, video, str(error))
                 return
             except OSError as error:
                 stop_on_disk_error(self.crawler, folder.path, error)
-                self._count_unjoined(post, video, error)
+                self._count_unjoined(post, video, error.strerror or str(error))
                 return
             if whole is None:
                 return
@@ -303,7 +303,7 @@ class MediaPipeline:
                 "%s: no ffmpeg: pictures and sound of a video stay two files", post.platform
             )
 
-    def _count_unjoined(self, post: Post, position: int, error: Exception) -> None:
+    def _count_unjoined(self, post: Post, position: int, why: str) -> None:
         self.spider.ledger.media["mux_failed"] += 1
         self.crawler.stats.inc_value("media/mux_failed")
         logger.error(
@@ -311,7 +311,7 @@ class MediaPipeline:
             post.platform,
             position,
             post.post_id,
-            error,
+            why,
         )
 
     def _count(self, post: Post, position: int, media: Media, why: str) -> None:

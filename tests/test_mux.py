@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,6 +48,14 @@ def hashes(path: Path) -> dict[str, str]:
         timeout=60,
     )
     return {kind: value for _, kind, value in (line.split(",") for line in done.stdout.split())}
+
+
+def two_files(folder: Path) -> tuple[Path, Path]:
+    """A video and its sound, for programs that do not look at them."""
+    video, audio = folder / "v", folder / "a"
+    video.write_bytes(b"v" * 1000)
+    audio.write_bytes(b"a" * 1000)
+    return video, audio
 
 
 def run(video: Path, audio: Path, target: Path, ffmpeg: str) -> None:
@@ -180,7 +191,7 @@ def test_what_cannot_be_joined_is_said_in_one_line_and_changes_nothing(
 def test_whatever_ffmpeg_does_the_reason_is_one_line(tmp_path: Path, text: str, why: str) -> None:
     program = script(tmp_path / "ffmpeg", text)
     with pytest.raises(MuxError) as caught:
-        run(tmp_path / "v.mp4", tmp_path / "a.m4a", tmp_path / "whole.mp4", program)
+        run(*two_files(tmp_path), tmp_path / "whole.mp4", program)
     assert str(caught.value) == why
 
 
@@ -195,14 +206,14 @@ def test_a_program_that_cannot_be_started_is_a_reason_too(tmp_path: Path) -> Non
     (tmp_path / "ffmpeg").write_text("#!/nowhere\n")
     (tmp_path / "ffmpeg").chmod(0o755)
     with pytest.raises(MuxError, match=r"whole\.mp4 cannot be made"):
-        run(tmp_path / "v", tmp_path / "a", tmp_path / "whole.mp4", str(tmp_path / "ffmpeg"))
+        run(*two_files(tmp_path), tmp_path / "whole.mp4", str(tmp_path / "ffmpeg"))
 
 
 def test_ctrl_c_is_for_the_crawl_to_handle(tmp_path: Path) -> None:
     """The terminal sends it to all programs of its session; ffmpeg would cut the file short."""
     text = f"{sys.executable} -c 'import os, sys; sys.exit(str(os.getsid(0)))'"
     with pytest.raises(MuxError) as caught:
-        run(tmp_path / "v", tmp_path / "a", tmp_path / "whole", script(tmp_path / "ffmpeg", text))
+        run(*two_files(tmp_path), tmp_path / "whole", script(tmp_path / "ffmpeg", text))
     assert int(str(caught.value)) != os.getsid(0)
 
 
@@ -212,10 +223,10 @@ def test_cancelling_ends_ffmpeg_and_leaves_nothing(tmp_path: Path) -> None:
         f'for last; do :; done; : > "${{last#file:}}"; echo $$ > {tmp_path}/pid; exec sleep 600',
     )
 
+    video, audio = two_files(tmp_path)
+
     async def begin_and_cancel() -> None:
-        work = asyncio.ensure_future(
-            mux(tmp_path / "v", tmp_path / "a", tmp_path / "whole.mp4", ffmpeg=program)
-        )
+        work = asyncio.ensure_future(mux(video, audio, tmp_path / "whole.mp4", ffmpeg=program))
         deadline = time.monotonic() + 20
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
             assert time.monotonic() < deadline
@@ -226,9 +237,64 @@ def test_cancelling_ends_ffmpeg_and_leaves_nothing(tmp_path: Path) -> None:
             await work
 
     asyncio.run(begin_and_cancel())
-    assert files(tmp_path) == {"ffmpeg", "pid"}
+    assert files(tmp_path) == {"ffmpeg", "pid", "v", "a"}
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+# --- No room ----------------------------------------------------------------------------------
+
+
+def test_a_disk_that_is_full_is_not_ffmpegs_fault(ffmpeg: str, tmp_path: Path) -> None:
+    """The real ffmpeg writes to the device that is always full."""
+    to_full = (
+        f'for last; do :; done; : > "${{last#file:}}"; n=$#; for a; do shift; '
+        f'[ $((n -= 1)) -gt 0 ] && set -- "$@" "$a"; done; exec {ffmpeg} "$@" file:/dev/full'
+    )
+    video, audio = pictures(tmp_path / "v.mp4"), sound(tmp_path / "a.m4a")
+    before = files(tmp_path)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        run(video, audio, tmp_path / "whole.mp4", script(tmp_path / "full", to_full))
+    assert caught.value.errno == errno.ENOSPC
+    assert files(tmp_path) == before | {"full"}
+
+
+def test_a_file_that_may_not_grow_further_is_no_room_either(ffmpeg: str, tmp_path: Path) -> None:
+    video = make(
+        tmp_path / "v.mp4",
+        *("-f", "lavfi", "-i", "testsrc=s=320x240:r=5:d=20", "-c:v", "mpeg4", "-q:v", "2"),
+    )
+    limited = script(tmp_path / "limited", f'ulimit -f 40; exec {ffmpeg} "$@"')  # x 512 bytes
+    with pytest.raises(OSError, match="File too large"):
+        run(video, sound(tmp_path / "a.m4a"), tmp_path / "whole.mp4", limited)
+    assert not (tmp_path / "whole.mp4").exists()
+
+
+@pytest.mark.parametrize("said", ["writing trailer of file:x", "closing file file:x"])
+def test_a_file_that_was_cut_short_is_not_taken_for_whole(tmp_path: Path, said: str) -> None:
+    """Some versions of ffmpeg end with status 0 then."""
+    text = f'for last; do :; done; : > "${{last#file:}}"; echo "Error {said}: Odd error" >&2'
+    with pytest.raises(MuxError, match=f"Error {said}: Odd error"):
+        run(*two_files(tmp_path), tmp_path / "whole.mp4", script(tmp_path / "ffmpeg", text))
+    assert files(tmp_path) == {"ffmpeg", "v", "a"}
+
+
+def test_room_for_the_whole_is_asked_for_before_ffmpeg_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def almost_full(folder: Path) -> SimpleNamespace:
+        asked.append(folder)
+        return SimpleNamespace(free=1999)
+
+    monkeypatch.setattr(shutil, "disk_usage", almost_full)
+    program = script(tmp_path / "ffmpeg", f": > {tmp_path}/started")
+    with pytest.raises(OSError, match=r"needs room for it a second time, 0\.0 MB") as caught:
+        run(*two_files(tmp_path), tmp_path / "whole.mp4", program)
+    assert caught.value.errno == errno.ENOSPC
+    assert asked == [tmp_path]
+    assert files(tmp_path) == {"ffmpeg", "v", "a"}
 
 
 # --- Which ffmpeg -----------------------------------------------------------------------------

@@ -244,6 +244,24 @@ def test_a_failed_join_keeps_both_files_and_is_said_once_for_each_video(
     check_whole(fetch(crawl, video), marks(world, video))
 
 
+def test_a_disk_that_is_full_while_joining_stops_the_crawl_and_the_next_run_joins(
+    crawl: Crawl, ffmpeg: str, world: World, video: Video, tmp_path: Path
+) -> None:
+    text = "echo 'Error writing trailer of file:x: No space left on device' >&2"
+    full = script(tmp_path / "ffmpeg", text)
+    crawled = fetch(crawl, video, FFMPEG=full)
+    assert (crawled.exit_code, crawled.report["verdict"]) == (1, "error")
+    folder = crawled.data / "bilibili" / "media" / video.bvid
+    assert f"cannot write {folder}: No space left on device" in crawled.report["reason"]
+    assert "make room" in crawled.report["reason"]
+    assert "Traceback" not in crawled.output
+    check_apart(crawled, marks(world, video))
+    assert names(crawled, video) == {
+        path.name for path in map(Path, (m["path"] for m in crawled.posts[0]["media"]))
+    } | {"index.json"}
+    check_whole(fetch(crawl, video), marks(world, video))
+
+
 def test_a_stop_ends_ffmpeg_and_the_next_run_joins(
     crawl: Crawl, ffmpeg: str, world: World, video: Video, tmp_path: Path
 ) -> None:
