@@ -12,10 +12,11 @@ import base64
 import json
 import logging
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from ipaddress import ip_address
@@ -57,6 +58,7 @@ PICTURE_AFTER = 4.0  # seconds for the page to say what its code says; then the 
 NO_CODE_AFTER = 30.0  # seconds without any code until the page is given up
 RENEW_AGAIN = 5.0  # seconds for a new code to come before renewing is tried in another way
 PAGE_TIMEOUT = 30_000.0  # milliseconds for a page to open
+ENDINGS = ("SIGTERM", "SIGHUP")  # end a login cleanly, too: SIGHUP comes when a terminal closes
 
 FETCH = """async ([url, headers]) => {
   const answer = await fetch(url, {
@@ -203,8 +205,9 @@ async def _qrcode_login(
             raise LoginFailed("timeout", desk.what_was_missing(timeout)) from None
         except Error as error:
             raise _browser_trouble(error, login) from None
+        finally:
+            picture.unlink(missing_ok=True)  # whoever reads it could log in with it
     session.proxy = mine.proxy
-    picture.unlink(missing_ok=True)
     return session
 
 
@@ -671,7 +674,8 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
     loop = _new_loop()
     task = loop.create_task(main)
     try:
-        return loop.run_until_complete(task)
+        with _like_ctrl_c(ENDINGS):
+            return loop.run_until_complete(task)
     except BaseException:
         if not task.done():
             task.cancel()
@@ -681,6 +685,18 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
     finally:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
+
+
+@contextmanager
+def _like_ctrl_c(names: Iterable[str]) -> Iterator[None]:
+    """Signals of these names raise KeyboardInterrupt meanwhile, as Ctrl-C does."""
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -149,6 +150,12 @@ def descendants() -> dict[int, str]:
     return found
 
 
+def assert_nothing_is_left(person: Person) -> None:
+    """Neither a browser nor the picture of a code, whoever reads it could log in with it."""
+    assert not list(person.folder.rglob("*.png"))
+    assert_no_browser_is_left()
+
+
 def assert_no_browser_is_left() -> None:
     deadline = time.monotonic() + 5
     left = {"unknown"}
@@ -247,7 +254,7 @@ def test_a_login_that_is_refused_on_the_phone_is_named(login: Login, person: Per
         login(lambda person: person.phone("refuse"))
 
     assert failure.value.verdict == "refused"
-    assert_no_browser_is_left()
+    assert_nothing_is_left(person)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +271,7 @@ def test_a_timeout_says_what_was_waited_for(
         login(act, timeout=8)
 
     assert (failure.value.verdict, failure.value.message) == ("timeout", what_was_missing)
-    assert_no_browser_is_left()
+    assert_nothing_is_left(person)
 
 
 def test_a_changed_cookie_is_no_login_unless_the_platform_knows_who_it_is(
@@ -304,17 +311,22 @@ def test_a_platform_that_cannot_be_reached_is_named(login: Login, settings: Sett
     assert_no_browser_is_left()
 
 
-def test_ctrl_c_closes_the_browser(login: Login) -> None:
-    def press_ctrl_c(person: Person) -> None:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_login_that_is_ended_leaves_nothing_behind(
+    login: Login, person: Person, number: signal.Signals
+) -> None:
+    def soon(person: Person) -> None:  # while the login waits
+        threading.Timer(0.2, os.kill, [os.getpid(), number]).start()
 
     with pytest.raises(KeyboardInterrupt):
-        login(press_ctrl_c)
+        login(soon)
 
-    assert_no_browser_is_left()
+    assert person.shown
+    assert_nothing_is_left(person)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-def test_a_browser_that_ends_before_the_login_is_named(login: Login) -> None:
+def test_a_browser_that_ends_before_the_login_is_named(login: Login, person: Person) -> None:
     def end_the_browser(person: Person) -> None:
         for pid, name in descendants().items():
             if "chrom" in name:
@@ -325,7 +337,7 @@ def test_a_browser_that_ends_before_the_login_is_named(login: Login) -> None:
         login(end_the_browser)
 
     assert failure.value.verdict == "closed"
-    assert_no_browser_is_left()
+    assert_nothing_is_left(person)
 
 
 # --- The user's own browser -------------------------------------------------------------------
