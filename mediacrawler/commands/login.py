@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from mediacrawler.commands.proxies import typed_secret
 from mediacrawler.cookies import parse_cookies
 from mediacrawler.exceptions import UsageProblem
+from mediacrawler.proxies import read_list
 from mediacrawler.report import EXIT_CODES
 from mediacrawler.sessions import Session, State
 from mediacrawler.sessions.store import ACCOUNT_NAME, SessionStore, check_name
@@ -87,6 +90,12 @@ class Command(ScrapyCommand):
             "--user-agent", metavar="TEXT", help="for cookie: of the browser they come from"
         )
         group.add_argument(
+            "--proxy",
+            metavar="PROXY",
+            help="of this account, stored with it: an address without a password, @FILE, or - to "
+            "be asked (default: the stored one, else one of PROXIES or the provider)",
+        )
+        group.add_argument(
             "--timeout", type=float, default=300.0, metavar="SECONDS", help="to scan a code in"
         )
 
@@ -127,15 +136,16 @@ class Command(ScrapyCommand):
         if opts.account is not None:
             check_name(opts.account)
         store = SessionStore(Path(self.settings["SESSIONS_DIR"]))
-        stored = known_session(store, platform, opts.account)
         method = method_of(opts)
         if method == "phone":
             by_phone(process.spider_loader.load(platform))
-        session = self._obtain(platform, method, opts, stored)
-        keep_proxy(session, stored)
+        proxy = read_proxy(opts.proxy) or stored_proxy(store, platform, opts.account)
+        session = self._obtain(platform, method, opts, proxy)
+        # The check leaves by the same address as the browser; only the account's own is stored.
+        session.proxy = session.proxy or proxy
         checked = self._check(session, method)
         session.account = opts.account or free_name(checked)
-        keep_proxy(session, known_session(store, platform, session.account))
+        session.proxy = proxy or stored_proxy(store, platform, session.account)
         session.logged_in_at = now_utc()
         store.save(session)
         viewer = checked.viewer
@@ -147,9 +157,9 @@ class Command(ScrapyCommand):
         print(f"use it: scrapy crawl {platform} -a account={session.account} ...")
 
     def _obtain(
-        self, platform: str, method: str, opts: argparse.Namespace, stored: Session | None
+        self, platform: str, method: str, opts: argparse.Namespace, proxy: str | None
     ) -> Session:
-        """A session that nobody has checked yet."""
+        """A session that nobody has checked yet; *proxy* is the account's own."""
         assert self.settings
         account = opts.account or UNFINISHED
         if method == "cookie":
@@ -171,7 +181,7 @@ class Command(ScrapyCommand):
                 account=account,
                 timeout=opts.timeout,
                 say=say,
-                proxy=stored.proxy if stored else None,
+                proxy=proxy,
             )
         except browser_login.LoginFailed as failed:
             raise Failed(f"not logged in: {failed}", EXIT_OF_LOGIN.get(failed.verdict, 1)) from None
@@ -210,15 +220,26 @@ def read_source(source: str | None) -> str:
 
     :raises UsageProblem: it cannot be read.
     """
+    if source not in (None, "-"):
+        return read_file(source or "", "the cookies")
+    if sys.stdin.isatty():
+        say("Paste the cookies (a header line, cookies.txt or JSON), then press Ctrl-D:")
     try:
-        if source not in (None, "-"):
-            return Path(source or "").expanduser().read_text("utf-8-sig")
-        if sys.stdin.isatty():
-            say("Paste the cookies (a header line, cookies.txt or JSON), then press Ctrl-D:")
         return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageProblem("cannot read the cookies in stdin: not UTF-8 text") from None
+
+
+def read_file(path: str, what: str) -> str:
+    """The text of a file that holds *what*.
+
+    :raises UsageProblem: it cannot be read.
+    """
+    try:
+        return Path(path).expanduser().read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise UsageProblem(f"cannot read the cookies in {source or 'stdin'}: {reason}") from None
+        raise UsageProblem(f"cannot read {what} in {path}: {reason}") from None
 
 
 def parse(text: str, source: str | None) -> list[Any]:
@@ -236,20 +257,36 @@ def parse(text: str, source: str | None) -> list[Any]:
         ) from None
 
 
-def known_session(store: SessionStore, platform: str, account: str | None) -> Session | None:
-    """The stored session of an account, if there is one that can be read."""
+def stored_proxy(store: SessionStore, platform: str, account: str | None) -> str | None:
+    """The proxy of an account that is stored already: logging in again keeps it."""
     if account is None:
         return None
     try:
-        return store.load(platform, account)
+        return store.load(platform, account).proxy
     except UsageProblem:
         return None  # there is none, or it is damaged and will be replaced
 
 
-def keep_proxy(session: Session, stored: Session | None) -> None:
-    """An account that logs in again keeps its address."""
-    if stored is not None:
-        session.proxy = session.proxy or stored.proxy
+def read_proxy(given: str | None) -> str | None:
+    """URL of the proxy that --proxy names: an address, @FILE, or - for the terminal.
+
+    :raises UsageProblem: it is not one proxy, or a password stands in the command line.
+    """
+    if given is None:
+        return None
+    if given == "-":
+        text = typed_secret("proxy of this account (not shown): ")
+    else:
+        text = read_file(given[1:], "the proxy") if given.startswith("@") else given
+    proxies, problems = read_list(text, time.time())
+    if problems or len(proxies) != 1:
+        raise UsageProblem(f"--proxy: {problems[0] if problems else 'give one proxy'}")
+    if proxies[0].username is not None and text == given:
+        raise UsageProblem(
+            "--proxy: a command line can be read by everybody on this machine: put a proxy with a "
+            "password into a file (--proxy @FILE), or give --proxy - to be asked for it"
+        )
+    return proxies[0].secret_url
 
 
 def free_name(checked: Checked) -> str:
@@ -269,6 +306,8 @@ def method_of(opts: argparse.Namespace) -> str:
         raise UsageProblem(f"--from goes with --method cookie, not with {method}")
     if opts.cdp and method != "browser":
         raise UsageProblem(f"--cdp goes with --method browser, not with {method}")
+    if opts.proxy == "-" and method in ("cookie", "phone") and not sys.stdin.isatty():
+        raise UsageProblem("stdin is taken: give the proxy as --proxy @FILE")
     if method == "browser" and not opts.cdp:
         raise UsageProblem(
             "--method browser needs --cdp URL: start Chrome with --remote-debugging-port=9222 "

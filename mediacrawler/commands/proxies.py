@@ -66,10 +66,7 @@ class Command(ScrapyCommand):
 
     def _assign(self, platform: str, account: str) -> None:
         session = self._store.load(platform, account)
-        if sys.stdin.isatty():
-            line = getpass(f"proxy of {session.slot} (not shown; empty for none): ").strip()
-        else:
-            line = sys.stdin.readline().strip()
+        line = typed_secret(f"proxy of {session.slot} (not shown; empty for none): ")
         if not line:
             session.proxy = None
             self._store.save(session)
@@ -152,3 +149,9 @@ class Command(ScrapyCommand):
         if name not in names:
             raise UsageProblem(f"there is no spider '{name}'; there are: {', '.join(names)}")
         return str(urlsplit(loader.load(name).home).hostname)
+
+
+def typed_secret(question: str) -> str:
+    """A line from the terminal that is not shown there, or from what is piped in."""
+    line = getpass(question) if sys.stdin.isatty() else sys.stdin.readline()
+    return line.strip()

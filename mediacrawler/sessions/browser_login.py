@@ -15,9 +15,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from ipaddress import ip_address
 from pathlib import Path
@@ -34,6 +34,9 @@ from mediacrawler.browser import (
 from mediacrawler.cookies import from_browser
 from mediacrawler.exceptions import CaptchaRequired, PlatformError, UsageProblem
 from mediacrawler.pages import Viewer
+from mediacrawler.proxies import Proxy
+from mediacrawler.proxies.bridge import Bridge
+from mediacrawler.proxies.choice import NoProxyWorks, choose_proxy
 from mediacrawler.sessions import Session, qr
 from mediacrawler.sessions.login_pages import LoginPage, QrNews, QrState, WhoAmI, login_page
 from mediacrawler.sessions.store import SessionStore
@@ -121,25 +124,23 @@ def login_with_qrcode(
 ) -> Session:
     """Show the platform's QR code until somebody has logged in with it.
 
-    :param settings: CHROMIUM_PATH, SANDBOX_URL, SESSIONS_DIR and ``<PLATFORM>_USER_AGENT``.
+    :param settings: CHROMIUM_PATH, SANDBOX_URL, SESSIONS_DIR, ``<PLATFORM>_USER_AGENT`` and those
+        of proxies.
     :param timeout: seconds until it is given up, renewed codes included.
     :param say: takes lines for the person at the terminal; the drawing of a code is one text of
         many lines. It holds a secret as long as the code lives: print it, do not log it.
-    :param proxy: URL of the proxy that belongs to the account.
+    :param proxy: URL of the proxy that belongs to the account; without, one of the settings.
     :raises UsageProblem: no browser, an unknown platform, a folder that cannot be written.
     :raises LoginFailed: the verdict says why.
 
-    The browser has a window where there is a display. It is closed on every way out.
+    The browser has a window where there is a display. It is closed on every way out. The
+    session's proxy is the one that the browser went through.
     """
     login = login_page(platform, settings)
     picture = SessionStore(Path(settings["SESSIONS_DIR"])).path(platform, account)
     picture = picture.with_name(f"{picture.stem}.qrcode.png")
-    mine = Session(
-        platform,
-        account,
-        user_agent=settings.get(f"{platform.upper()}_USER_AGENT"),
-        proxy=proxy,
-    )
+    agent = settings.get(f"{platform.upper()}_USER_AGENT")
+    mine = Session(platform, account, user_agent=agent, proxy=proxy)
     return _run(_qrcode_login(login, mine, settings, timeout, say, picture))
 
 
@@ -191,13 +192,20 @@ async def _qrcode_login(
     from playwright.async_api import Error
 
     window = has_display()
-    options = launch_options(settings, headless=not window)
-    async with running_chromium(options) as browser:
-        context = await browser.new_context(
-            **context_options(mine, sandbox_url=settings.get("SANDBOX_URL"))
-        )
+    try:
+        proxy = await choose_proxy(settings, mine.proxy, _host(login.url))
+    except NoProxyWorks as problem:
+        raise LoginFailed("unreachable", str(problem)) from None
+    async with (
+        way_out(proxy) as way,
+        running_chromium(launch_options(settings, headless=not window, proxy=way)) as browser,
+    ):
+        # The proxy is the whole browser's: what does not belong to a page uses it, too.
+        context = await browser.new_context(**context_options(replace(mine, proxy=None)))
         page = await context.new_page()
         desk = _Desk(login, page, say, picture, window)
+        if proxy is not None:
+            say(f"going through {proxy.url}")
         try:
             await asyncio.wait_for(desk.wait_for_login(), timeout)
             session = await _session(login, mine.account, context, page)
@@ -207,8 +215,24 @@ async def _qrcode_login(
             raise _browser_trouble(error, login) from None
         finally:
             picture.unlink(missing_ok=True)  # whoever reads it could log in with it
-    session.proxy = mine.proxy
+    session.proxy = proxy.secret_url if proxy else None
     return session
+
+
+@asynccontextmanager
+async def way_out(proxy: Proxy | None) -> AsyncIterator[str | None]:
+    """URL of the proxy that a browser has to speak to in order to go out through *proxy*.
+
+    Chromium knows no SOCKS passwords: for all but plain HTTP proxies it is a bridge, as in crawls.
+    """
+    if proxy is None or proxy.scheme == "http":
+        yield proxy.secret_url if proxy else None
+        return
+    bridge = Bridge()
+    try:
+        yield (await bridge.in_front_of(proxy)).secret_url
+    finally:
+        await bridge.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -31,6 +32,8 @@ from mediacrawler.sessions.browser_login import (
 )
 from mediacrawler.sessions.login_pages import xhs as xhs_login
 from sandbox.testing import RunningSandbox
+from tests.conftest import ROOT
+from tests.proxy_servers import LocalProxy, LocalSocks, closed_port
 from tests.test_qr import undrawn
 
 LOGIN_COOKIES = {"xhs": "web_session", "bilibili": "SESSDATA", "weibo": "SUB", "zhihu": "z_c0"}
@@ -338,6 +341,152 @@ def test_a_browser_that_ends_before_the_login_is_named(login: Login, person: Per
 
     assert failure.value.verdict == "closed"
     assert_nothing_is_left(person)
+
+
+# --- Proxies ----------------------------------------------------------------------------------
+
+
+PASSWORD = "sEcret-4711"
+
+
+@pytest.fixture
+def without_sandbox_url(chromium: Path, settings: Settings, tmp_path: Path) -> Settings:
+    """Nothing but a proxy leads to the sandbox, whose certificate nobody has signed."""
+    program = tmp_path / "chromium"
+    program.write_text(f'#!/bin/sh\nexec "{chromium}" --ignore-certificate-errors "$@"\n')
+    program.chmod(0o755)
+    settings.set("CHROMIUM_PATH", str(program))
+    settings.set("SANDBOX_URL", None)
+    return settings
+
+
+def listed(tmp_path: Path, *urls: str) -> str:
+    """The setting PROXIES that names these."""
+    path = tmp_path / "proxies.txt"
+    path.write_text("".join(f"{url}\n" for url in urls), "utf-8")
+    return f"@{path}"
+
+
+def command_lines() -> str:
+    """What everybody can read of the processes below this one."""
+    lines = []
+    for pid in descendants():
+        with suppress(OSError):
+            lines.append(Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace"))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("kind", [LocalProxy, LocalSocks])
+def test_a_login_goes_through_the_proxy_that_a_crawl_would_be_given(
+    login: Login,
+    person: Person,
+    without_sandbox_url: Settings,
+    tls_sandbox: RunningSandbox,
+    tmp_path: Path,
+    kind: type[LocalProxy],
+) -> None:
+    target = (tls_sandbox.host, tls_sandbox.port)
+    seen = []
+
+    def look_and_confirm(person: Person) -> None:
+        seen.append(command_lines())
+        confirm(person)
+
+    with kind(target, user="anna", password=PASSWORD) as proxy, LocalProxy(target) as other:
+        dead = f"http://127.0.0.1:{closed_port()}"
+        without_sandbox_url.set("PROXIES", listed(tmp_path, dead, proxy.url, other.url))
+        session = login(look_and_confirm)
+
+    assert session.state == "ok"
+    assert session.proxy == proxy.url
+    hosts = {asked.split(":")[0] for asked in proxy.asked_for}
+    assert {"www.xiaohongshu.com", "edith.xiaohongshu.com"} <= hosts
+    assert other.asked_for == []
+    assert "--type=renderer" in seen[0]
+    assert PASSWORD not in "\n".join([*seen, *person.heard])
+    assert f"going through {proxy.scheme}://{proxy.name}" in person.heard
+    assert_nothing_is_left(person)
+
+
+def test_an_account_s_own_proxy_is_the_only_one_that_is_tried(
+    without_sandbox_url: Settings, tls_sandbox: RunningSandbox, person: Person, headless: None
+) -> None:
+    dead = f"127.0.0.1:{closed_port()}"
+    with LocalProxy((tls_sandbox.host, tls_sandbox.port)) as other:
+        without_sandbox_url.set("PROXIES", other.url)
+        with pytest.raises(LoginFailed) as failure:
+            login_with_qrcode(
+                "xhs",
+                settings=without_sandbox_url,
+                account="main",
+                timeout=30,
+                say=person,
+                proxy=f"http://anna:{PASSWORD}@{dead}",
+            )
+
+    assert failure.value.verdict == "unreachable"
+    assert failure.value.message == f"no proxy works: {dead} (refused: connection refused)"
+    assert other.asked_for == []
+
+
+def test_browser_and_check_of_a_login_leave_by_the_same_proxy_which_stays_lent(
+    without_sandbox_url: Settings, tls_sandbox: RunningSandbox, person: Person, tmp_path: Path
+) -> None:
+    target = (tls_sandbox.host, tls_sandbox.port)
+    me = "edith.xiaohongshu.com/api/sns/web/v2/user/me"
+    with LocalSocks(target, user="anna", password=PASSWORD) as first, LocalProxy(target) as second:
+        without_sandbox_url.set("PROXIES", listed(tmp_path, first.url, second.url))
+        done = log_in_by_command(without_sandbox_url, person, "--account", "main")
+
+    assert done.returncode == 0, done.stdout
+    assert tls_sandbox.stats()["by_path"][me] >= 2  # the page's own question, and the check
+    assert first.asked_for
+    assert second.asked_for == []
+    assert PASSWORD not in done.stdout
+    stored = json.loads((person.folder / "xhs" / "main.json").read_text("utf-8"))
+    assert (stored["state"], stored["proxy"]) == ("ok", None)
+
+
+def test_a_proxy_that_is_given_to_the_login_is_the_account_s(
+    without_sandbox_url: Settings, tls_sandbox: RunningSandbox, person: Person, tmp_path: Path
+) -> None:
+    with LocalProxy((tls_sandbox.host, tls_sandbox.port), user="anna", password=PASSWORD) as proxy:
+        done = log_in_by_command(
+            without_sandbox_url, person, "--account=main", "--proxy", listed(tmp_path, proxy.url)
+        )
+
+    assert done.returncode == 0, done.stdout
+    assert "www.xiaohongshu.com:443" in proxy.asked_for
+    assert PASSWORD not in done.stdout
+    stored = json.loads((person.folder / "xhs" / "main.json").read_text("utf-8"))
+    assert stored["proxy"] == proxy.url
+
+
+def log_in_by_command(
+    settings: Settings, person: Person, *words: str
+) -> subprocess.CompletedProcess[str]:
+    """Run ``scrapy login``; the person confirms the first code that is shown."""
+    names = ("CHROMIUM_PATH", "SANDBOX_URL", "SESSIONS_DIR", "PROXIES")
+    given = [f"{name}={settings[name]}" for name in names if settings[name]]
+    given += ["BACKOFF_BASE=0.02", "DOWNLOAD_DELAY=0"]
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "scrapy", "login", person.platform, *words),
+            *(word for setting in given for word in ("-s", setting)),
+        ],
+        cwd=ROOT,
+        env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    heard = []
+    for line in process.stdout:
+        heard.append(line)
+        if line.startswith("scan this code"):
+            confirm(person)
+    return subprocess.CompletedProcess(process.args, process.wait(60), "".join(heard))
 
 
 # --- The user's own browser -------------------------------------------------------------------

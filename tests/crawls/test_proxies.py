@@ -1,4 +1,4 @@
-"""Crawls through proxies, against a sandbox that is reached by its real host names only."""
+"""Crawls and logins through proxies, against a sandbox that only its real host names lead to."""
 
 from __future__ import annotations
 
@@ -406,3 +406,96 @@ def test_a_check_that_cannot_be_made_is_one_line(
 def test_no_environment_variable_is_left_over() -> None:
     """The crawls above would prove nothing if this machine had a proxy of its own."""
     assert not any(os.environ.get(name) for name in NO_ENVIRONMENT)
+
+
+# --- Logins -----------------------------------------------------------------------------------
+
+
+def log_in(
+    *words: str, folder: Path, stdin: str, **settings: object
+) -> subprocess.CompletedProcess[str]:
+    """Run ``scrapy login xhs`` without SANDBOX_URL."""
+    given = {"SESSIONS_DIR": folder, "BACKOFF_BASE": 0.02, "DOWNLOAD_DELAY": 0, **settings}
+    return subprocess.run(
+        [
+            *(sys.executable, "-m", "scrapy", "login", "xhs", "--account", "main", *words),
+            *(word for name, value in given.items() for word in ("-s", f"{name}={value}")),
+        ],
+        cwd=ROOT,
+        env={**os.environ, **NO_ENVIRONMENT},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("kind", [LocalProxy, LocalSocks])
+def test_cookies_are_checked_through_the_proxies_of_the_settings(
+    tls_sandbox: RunningSandbox, target: tuple[str, int], tmp_path: Path, kind: type[LocalProxy]
+) -> None:
+    with kind(target, user="anna", password=PASSWORD) as proxy:
+        done = log_in(
+            "--from=-",
+            folder=tmp_path,
+            stdin=tls_sandbox.cookies(),
+            PROXIES=listed(tmp_path, proxy.url),
+        )
+        assert proxy.asked_for == ["edith.xiaohongshu.com:443"]
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert SessionStore(tmp_path).load("xhs", "main").proxy is None
+
+
+def test_a_proxy_given_to_a_login_is_used_and_stored(
+    tls_sandbox: RunningSandbox, target: tuple[str, int], tmp_path: Path
+) -> None:
+    with LocalProxy(target, user="anna", password=PASSWORD) as proxy, LocalProxy(target) as other:
+        done = log_in(
+            *("--from=-", "--proxy", listed(tmp_path, proxy.url)),
+            folder=tmp_path,
+            stdin=tls_sandbox.cookies(),
+            PROXIES=other.url,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        again = log_in("--from=-", folder=tmp_path, stdin=tls_sandbox.cookies())
+        assert again.returncode == 0, again.stdout + again.stderr
+        assert proxy.asked_for == ["edith.xiaohongshu.com:443"] * 2
+        assert other.asked_for == []
+        assert SessionStore(tmp_path).load("xhs", "main").proxy == proxy.url
+    assert PASSWORD not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--proxy", f"http://anna:{PASSWORD}@h.example:1"], "can be read by everybody"),
+        (["--proxy", "ftp://h.example"], "--proxy: line 1: the scheme must be"),
+        (["--proxy", "@/not/there"], "cannot read the proxy in /not/there"),
+        (["--proxy", "-"], "stdin is taken: give the proxy as --proxy @FILE"),
+    ],
+)
+def test_a_proxy_that_a_login_cannot_take_is_told_in_one_line(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
+    done = log_in("--from=-", *words, folder=tmp_path / "sessions", stdin="a1=1")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert PASSWORD not in done.stdout + done.stderr
+    assert not (tmp_path / "sessions").exists()
+
+
+def test_a_login_whose_proxy_does_not_work_stores_nothing(
+    tls_sandbox: RunningSandbox, tmp_path: Path
+) -> None:
+    dead = f"127.0.0.1:{closed_port()}"
+    done = log_in(
+        *("--from=-", "--proxy", f"http://{dead}"),
+        folder=tmp_path / "sessions",
+        stdin=tls_sandbox.cookies(),
+    )
+    assert done.returncode == 1
+    assert f"not stored: no proxy works any more: {dead}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "sessions").exists()
