@@ -141,7 +141,9 @@ class CrawlArgs(BaseModel):
         description="Stored accounts to crawl with (see `scrapy login`), separated by commas, or "
         "all.",
     )
-    media: MediaChoice = Field(default="none", description="Media files to download.")
+    media: MediaChoice = Field(
+        default="none", description="Media files of posts and comments to download."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -136,14 +136,14 @@ class Creator:
 Item = Post | Comment | Creator
 
 
-def post_key(post: Post) -> str:
-    """What tells a post from all others of its platform.
+def post_key(item: Post | Comment) -> str:
+    """What tells a post, or that of a comment, from all others of its platform.
 
     That is its id, except where ids are unique only within a kind of content; such platforms
     name the kind in ``extra["content_type"]``.
     """
-    kind = post.extra.get("content_type")
-    return f"{kind}-{post.post_id}" if kind else post.post_id
+    kind, post_id = item.extra.get("content_type"), item.post_id or ""
+    return f"{kind}-{post_id}" if kind else post_id
 
 
 def iso_utc(moment: datetime) -> str:

@@ -1,7 +1,8 @@
 """Where media files lie and what is known of them; knows neither Scrapy nor platforms.
 
 ``<SAVE_DATA_PATH>/<platform>/media/<post_id>/<n>.<ext>``, n being the position in the post from
-1; ``index.json`` beside them says which file is whole, so that a rerun fetches nothing twice.
+1, and ``.../<post_id>/comments/<comment_id>/<n>.<ext>`` for a comment. ``index.json`` beside them
+says which file is whole, so that a rerun fetches nothing twice.
 """
 
 from __future__ import annotations
@@ -60,14 +61,21 @@ def is_text(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b"{", b"[")
 
 
-class MediaFolder:
-    """The files of one post."""
+def safe_name(identifier: str) -> str:
+    """An id as the name of a folder: ids are the platform's word, and must not lead elsewhere."""
+    return re.sub(r"[^\w.-]", "_", identifier).lstrip(".") or "_"
 
-    def __init__(self, root: Path, platform: str, post_id: str) -> None:
+
+class MediaFolder:
+    """The files of one post, or of one comment below it."""
+
+    def __init__(
+        self, root: Path, platform: str, post_id: str, comment_id: str | None = None
+    ) -> None:
         self._root = root
-        # Ids are the platform's word: keep them from leaving the folder.
-        safe_id = re.sub(r"[^\w.-]", "_", post_id).lstrip(".") or "_"
-        self.path = root / platform / "media" / safe_id
+        self.path = root / platform / "media" / safe_name(post_id)
+        if comment_id is not None:
+            self.path = self.path / "comments" / safe_name(comment_id)
         self._index_path = self.path / INDEX_FILE
         self._index: dict[str, dict[str, Any]] | None = None
 

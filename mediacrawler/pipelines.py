@@ -114,10 +114,10 @@ def item_id(item: Item) -> str:
 
 
 class MediaPipeline:
-    """Fetches the files of posts through Scrapy's downloader and notes them on the record.
+    """Fetches the files of posts and comments through Scrapy's downloader, and notes them.
 
     A file that is there and whole is not fetched again; one that was cut off is resumed. Where
-    all addresses of a file are refused, they may have expired: the post is read once more.
+    all addresses of a post's file are refused, they may have expired: it is read once more.
     A video whose sound is a file of its own becomes one file with it, if there is an ffmpeg.
     """
 
@@ -130,6 +130,7 @@ class MediaPipeline:
         self.muxing = asyncio.Semaphore(MUX_AT_ONCE)
         self._told_apart = False
         self.root = Path(crawler.settings["SAVE_DATA_PATH"])
+        self.of_comments = crawler.settings.getbool("COMMENT_MEDIA")
         # Keeps files from queueing up in front of requests that were signed a while ago.
         self.turn = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
 
@@ -150,29 +151,40 @@ class MediaPipeline:
     async def process_item(self, item: Item) -> Item:
         if isinstance(item, Post):
             folder = MediaFolder(self.root, item.platform, post_key(item))
-            fresh = FreshAddresses(self, item)
-            await asyncio.gather(
-                *(self._collect(item, folder, group, fresh) for group in together(item.media))
-            )
+            await self._collect_all(item, folder, FreshAddresses(self, item))
+        elif isinstance(item, Comment) and self.of_comments:
+            folder = MediaFolder(self.root, item.platform, post_key(item), item.comment_id)
+            await self._collect_all(item, folder, None)
         return item
 
+    async def _collect_all(
+        self, item: Post | Comment, folder: MediaFolder, fresh: FreshAddresses | None
+    ) -> None:
+        await asyncio.gather(
+            *(self._collect(item, folder, group, fresh) for group in together(item.media))
+        )
+
     async def _collect(
-        self, post: Post, folder: MediaFolder, group: list[int], fresh: FreshAddresses
+        self,
+        item: Post | Comment,
+        folder: MediaFolder,
+        group: list[int],
+        fresh: FreshAddresses | None,
     ) -> None:
         """Fetch what makes one file: the file, or a video and its sound, which are joined."""
-        wanted = [place for place in group if post.media[place - 1].kind in self.kinds]
+        wanted = [place for place in group if item.media[place - 1].kind in self.kinds]
         if len(wanted) == 2:
-            keep_apart_if_replaced(post, folder, *wanted)
+            keep_apart_if_replaced(item, folder, *wanted)
         reasons = await asyncio.gather(
-            *(self._fetch(folder, place, post.media[place - 1], fresh) for place in wanted)
+            *(self._fetch(folder, place, item.media[place - 1], fresh) for place in wanted)
         )
         if len(wanted) == 2:
-            await self._join(post, folder, *wanted)
+            await self._join(item, folder, *wanted)
         for place, why in zip(wanted, reasons, strict=True):
-            self._count(post, place, post.media[place - 1], why)
+            self._count(item, place, item.media[place - 1], why)
 
     async def _fetch(
-        self, folder: MediaFolder, position: int, media: Media, fresh: FreshAddresses
+        self, folder: MediaFolder, position: int, media: Media, fresh: FreshAddresses | None
     ) -> str:
         """Fetch one file; its record says what came of it, the answer why."""
         urls = addresses(media)
@@ -182,7 +194,7 @@ class MediaPipeline:
                 media.status = "missing"
             else:
                 media.status, why = await self._try_all(folder, position, media, urls)
-                if media.status == "failed" and (renewed := await fresh.of(position)):
+                if media.status == "failed" and fresh and (renewed := await fresh.of(position)):
                     media.status, why = await self._try_all(folder, position, media, renewed)
         except IgnoreRequest:
             media.status, why = "interrupted", "the crawl was stopped"
@@ -250,24 +262,26 @@ class MediaPipeline:
         self.spider.ledger.media["bytes"] += entry["size"]
         return None
 
-    async def _join(self, post: Post, folder: MediaFolder, video: int, audio: int) -> None:
+    async def _join(
+        self, item: Post | Comment, folder: MediaFolder, video: int, audio: int
+    ) -> None:
         """Make one file of a video and its sound, unless that was done by an earlier run."""
-        pictures, sound = post.media[video - 1], post.media[audio - 1]
+        pictures, sound = item.media[video - 1], item.media[audio - 1]
         if pictures.path is None or sound.path is None:
             return
         if pictures.path != sound.path:
             if self.ffmpeg is None:
-                self._tell_apart(post)
+                self._tell_apart(item)
                 return
             try:
                 async with self.muxing:
                     whole = await self._mux(self.ffmpeg, folder, video, pictures, sound)
             except MuxError as error:
-                self._count_unjoined(post, video, str(error))
+                self._count_unjoined(item, video, str(error))
                 return
             except OSError as error:
                 stop_on_disk_error(self.crawler, folder.path, error)
-                self._count_unjoined(post, video, error.strerror or str(error))
+                self._count_unjoined(item, video, error.strerror or str(error))
                 return
             if whole is None:
                 return
@@ -296,37 +310,39 @@ class MediaPipeline:
         work.result()
         return await asyncio.to_thread(folder.place, position, target, "mp4")
 
-    def _tell_apart(self, post: Post) -> None:
+    def _tell_apart(self, item: Post | Comment) -> None:
         if not self._told_apart:
             self._told_apart = True
             logger.info(
-                "%s: no ffmpeg: pictures and sound of a video stay two files", post.platform
+                "%s: no ffmpeg: pictures and sound of a video stay two files", item.platform
             )
 
-    def _count_unjoined(self, post: Post, position: int, why: str) -> None:
+    def _count_unjoined(self, item: Post | Comment, position: int, why: str) -> None:
         self.spider.ledger.media["mux_failed"] += 1
         self.crawler.stats.inc_value("media/mux_failed")
         logger.error(
-            "%s: video %d of post %s stays apart from its sound: %s",
-            post.platform,
+            "%s: video %d of %s stays apart from its sound: %s",
+            item.platform,
             position,
-            post.post_id,
+            described(item),
             why,
         )
 
-    def _count(self, post: Post, position: int, media: Media, why: str) -> None:
+    def _count(self, item: Post | Comment, position: int, media: Media, why: str) -> None:
         counts = self.spider.ledger.media
         counts[str(media.status)] += 1
+        if isinstance(item, Comment):
+            counts["of_comments"] += 1
         self.crawler.stats.inc_value(f"media/{media.status}")
         if media.status not in ("downloaded", "present", "merged"):
             # What a stop interrupts is many files at once: the summary counts them.
             level = logging.DEBUG if media.status == "interrupted" else logging.ERROR
             logger.log(
                 level,
-                "%s: file %d of post %s is %s: %s",
-                post.platform,
+                "%s: file %d of %s is %s: %s",
+                item.platform,
                 position,
-                post.post_id,
+                described(item),
                 media.status,
                 why,
             )
@@ -362,9 +378,18 @@ class FreshAddresses:
         return self._post.platform, self._post.post_id
 
 
-def keep_apart_if_replaced(post: Post, folder: MediaFolder, video: int, audio: int) -> None:
+def described(item: Post | Comment) -> str:
+    """What the log calls a record."""
+    if isinstance(item, Comment):
+        return f"comment {item.comment_id} (post {item.post_id})"
+    return f"post {item.post_id}"
+
+
+def keep_apart_if_replaced(
+    item: Post | Comment, folder: MediaFolder, video: int, audio: int
+) -> None:
     """Have the sound fetched again where it is part of a file that is about to be replaced."""
-    pictures = post.media[video - 1]
+    pictures = item.media[video - 1]
     source = pictures.source or next(iter(addresses(pictures)), None)
     if source and folder.whole(video, source) is None:
         folder.part_again(video, audio)

@@ -220,8 +220,9 @@ def summary(report: Mapping[str, Any]) -> list[str]:
     )
     media = dict(report["media"])
     if media:
-        size = media.pop("bytes", 0)
+        size, in_comments = media.pop("bytes", 0), media.pop("of_comments", 0)
         counts = ", ".join(f"{number} {status}" for status, number in sorted(media.items()))
+        counts += f"; {in_comments} of them in comments" if in_comments else ""
         lines.append(f"files: {counts}; {size / 1e6:.1f} MB")
     requests = report["requests"]
     lines.append(

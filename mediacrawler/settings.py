@@ -60,6 +60,7 @@ BROWSER_FALLBACK_SECONDS = 15.0  # so long such a page has to become what was as
 SAVE_DATA_PATH = "data"
 EXPORT_FORMATS = ["jsonl"]  # jsonl, json, csv
 ANONYMIZE = True  # author ids become keyed hashes, names are masked (docs/output.md)
+COMMENT_MEDIA = True  # `-a media` holds for pictures in comments too; False: for posts only
 FFMPEG = None  # joins pictures and sound of a video; a path; None: that of the PATH, "": off
 
 # --- Sandbox ------------------------------------------------------------------------------

@@ -56,7 +56,8 @@ def print_files(folder: Path) -> None:
     print("\nWhat it wrote:")
     for path in sorted(runs[-1].iterdir()):
         print(f"  {path}  ({path.stat().st_size:,} bytes)")
-    pictures = sorted(path for path in (folder / "media").glob("*/*") if path.suffix != ".json")
+    files = (path for path in (folder / "media").rglob("*") if path.is_file())
+    pictures = sorted(path for path in files if path.suffix != ".json")
     if pictures:
         print(f"  {folder / 'media'}  ({len(pictures)} files, such as {pictures[0]})")
 

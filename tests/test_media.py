@@ -69,6 +69,13 @@ def test_no_id_leads_out_of_the_media_folder(tmp_path, post_id, name):
     assert folder.part(3).parent == folder.path
 
 
+def test_the_files_of_a_comment_lie_below_those_of_its_post(tmp_path):
+    folder = MediaFolder(tmp_path, "xhs", "p", "c")
+    assert folder.path == MediaFolder(tmp_path, "xhs", "p").path / "comments" / "c"
+    outside = MediaFolder(tmp_path, "xhs", "p", "../../q")
+    assert outside.path.parent == folder.path.parent
+
+
 # --- What is there already ----------------------------------------------------------------------
 
 

@@ -268,6 +268,14 @@ def test_the_summary_is_for_the_person_who_ran_the_crawl():
     assert lines[-1].startswith("verdict: partial - ")
 
 
+def test_the_summary_says_how_many_files_are_those_of_comments():
+    crawled = ledger(good())
+    crawled.media.update(downloaded=5, of_comments=2, bytes=7_340_032)
+    content = built(crawled)
+    assert "files: 5 downloaded; 2 of them in comments; 7.3 MB" in summary(content)
+    assert content["media"]["of_comments"] == 2
+
+
 def test_the_summary_of_a_crawl_without_limit_or_files_leaves_out_what_there_is_not():
     lines = summary(built(ledger(good(wanted=None, asked=None)), stats={}))
     assert lines[0] == "keyword '露营': 7 of all posts; the platform has no more"
