@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from sandbox.worlds import Dice
+if TYPE_CHECKING:
+    from sandbox.worlds import Dice  # worlds speak these texts
 
 
 def _words(text: str) -> tuple[str, ...]:

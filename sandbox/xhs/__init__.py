@@ -4,8 +4,9 @@
 ``site.py`` answers requests. Facts are those of ``docs/platforms/xhs.md``.
 """
 
+from sandbox.worlds import DEMO_KEYWORD
 from sandbox.xhs.site import Xhs
-from sandbox.xhs.world import DEMO_KEYWORD, FIXED_CREATORS, FIXED_NOTES, World
+from sandbox.xhs.world import FIXED_CREATORS, FIXED_NOTES, World
 
 PLATFORM = Xhs
 

@@ -30,7 +30,7 @@ from sandbox.counters import Counters
 from sandbox.logins import Accounts
 from sandbox.media import BytesBlob
 from sandbox.media import Picture as PictureFile
-from sandbox.worlds import digest, number
+from sandbox.worlds import DEMO_KEYWORD, digest, number
 from sandbox.xhs.login import (
     SCHEME,
     Logins,
@@ -52,7 +52,6 @@ from sandbox.xhs.views import (
 )
 from sandbox.xhs.world import (
     COMMENT_PAGE,
-    DEMO_KEYWORD,
     FIXED_CREATORS,
     FIXED_NOTES,
     POSTED_PAGE,
@@ -163,13 +162,8 @@ class Xhs(Platform):
 
     def __init__(self, options: Options, counters: Counters) -> None:
         super().__init__(options, counters)
-        self.world = World(
-            options.seed,
-            options.posts,
-            now=options.now,
-            media_size=options.media_size,
-            search_cap=int(options.switch("xhs.search_cap", str(SEARCH_CAP))),
-        )
+        search_cap = int(options.switch("xhs.search_cap", str(SEARCH_CAP)))
+        self.world = World.from_options(options, search_cap=search_cap)
         self.addresses = Addresses(options.seed, options.url_ttl)
         self.views = Views(self.world, self.addresses)
         self.pages = Pages(self.views)

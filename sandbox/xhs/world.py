@@ -16,13 +16,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sandbox import texts
-from sandbox.core import BEIJING, WORLD_NOW, Blob
+from sandbox import texts, worlds
+from sandbox.core import BEIJING, Blob
 from sandbox.media import Picture as PictureFile
 from sandbox.media import Video as VideoFile
-from sandbox.worlds import Dice, Scramble, digest, mix, number
+from sandbox.worlds import (
+    DAY,
+    FIXED_SPACE,
+    READER_SPACE,
+    Dice,
+    Scramble,
+    Seal,
+    comment_time,
+    drawn_replies,
+    from_letters,
+    mix,
+    number,
+    pinned_posts,
+    to_letters,
+)
 
 PAGE_SIZE = 20  # notes on a search page, whatever is asked (3.1)
 SEARCH_CAP = 220  # notes that one search gives at most (3.1)
@@ -36,24 +50,21 @@ SORTS = (
     "comment_descending",
     "collect_descending",
 )
-DAY = 86_400
 WITHIN = {"day": DAY, "week": 7 * DAY, "half_year": 182 * DAY}
-
-FIXED_SPACE = 0  # the documented creators and notes, the same for every seed
-READER_SPACE = 1  # people who comment
-READERS = 50_000
 
 EMOTES = ("[偷笑R]", "[派对R]", "[捂脸R]", "[笑哭R]", "[萌萌哒R]", "[种草R]", "😂", "👍", "🥹")
 
 _USERS = Scramble("xhs user", 48)
 _NOTES = Scramble("xhs note", 48)
 _COMMENTS = Scramble("xhs comment", 48)
+_FILES = Seal(address_size=6, index_size=3)
 
 _SIZES = ((1242, 1660), (1080, 1440), (1440, 1920), (1280, 1706), (1920, 2560), (2048, 2048))
 _FOLDERS = ("notes_pre_post/", "notes_pre_post/", "notes_uhdr/", "spectrum/", "", "")
 _FOLDER_MARKS = {"notes_pre_post/": "3k0", "notes_uhdr/": "3r0", "spectrum/": "0k0", "": "2sg"}
 _USUAL_REPLIES = (0, 0, 0, 1, 1, 2, 5, 13)
 _DEEP_REPLIES = (45, 0, 31, 1, 12, 0, 2, 1)
+_FATES = {"deleted": 25, "private": 10, "unavailable": 7}  # per mille
 
 
 class Outline(NamedTuple):
@@ -252,9 +263,7 @@ FIXED_CREATORS = ("demo", "prolific", "silent", "banned")
 """``demo`` owns :data:`FIXED_NOTES`, ``prolific`` has 65 notes (two old ones pinned), ``silent``
 none, ``banned`` is gone."""
 
-DEMO_KEYWORD = "演示"
-_PROLIFIC_NOTES = 65
-_FIXED_TOTALS = (len(FIXED_NOTES), _PROLIFIC_NOTES, 0, 4)
+_FIXED_TOTALS = (len(FIXED_NOTES), 65, 0, 4)
 _FIXED_PINNED: tuple[tuple[int, ...], ...] = ((), (60, 48), (), ())
 
 
@@ -267,25 +276,8 @@ _FROM_BASE32HEX = str.maketrans(
 _KIND_PICTURE, _KIND_COMMENT, _KIND_AVATAR, _KIND_ORIGIN, _KIND_STREAM = range(5)
 
 
-def _pack(kind: int, address: int, index: int) -> bytes:
-    """Twenty bytes that look random, carry an address and prove that the sandbox made them."""
-    plain = bytes([kind]) + address.to_bytes(6, "big") + index.to_bytes(3, "big")
-    mark = digest("file", plain.hex(), size=10)
-    pad = digest("pad", mark.hex(), size=10)
-    return mark + bytes(a ^ b for a, b in zip(plain, pad, strict=True))
-
-
-def _unpack(packed: bytes) -> tuple[int, int, int] | None:
-    mark, mixed = packed[:10], packed[10:]
-    pad = digest("pad", mark.hex(), size=10)
-    plain = bytes(a ^ b for a, b in zip(mixed, pad, strict=True))
-    if len(packed) != 20 or digest("file", plain.hex(), size=10) != mark:
-        return None
-    return plain[0], int.from_bytes(plain[1:7], "big"), int.from_bytes(plain[7:], "big")
-
-
 def _file_name(kind: int, address: int, index: int, mark: str) -> str:
-    packed = base64.b32encode(_pack(kind, address, index)).decode().translate(_BASE32HEX)
+    packed = base64.b32encode(_FILES.pack(kind, address, index)).decode().translate(_BASE32HEX)
     return f"1040g{mark}{packed}"
 
 
@@ -293,16 +285,16 @@ def _read_file_name(name: str) -> tuple[int, int, int] | None:
     """Address behind the last part of a picture's or video's path."""
     try:
         if name.startswith("1040g") and len(name) == 40:
-            return _unpack(base64.b32decode(name[8:].translate(_FROM_BASE32HEX)))
+            return _FILES.unpack(base64.b32decode(name[8:].translate(_FROM_BASE32HEX)))
         if name.startswith("01") and len(name) >= 42:
-            return _unpack(bytes.fromhex(name[2:42]))
+            return _FILES.unpack(bytes.fromhex(name[2:42]))
     except ValueError:
         pass
     return None
 
 
 def _hex_name(kind: int, address: int, index: int) -> str:
-    return "01" + _pack(kind, address, index).hex()
+    return "01" + _FILES.pack(kind, address, index).hex()
 
 
 # -- the world -----------------------------------------------------------------------------------
@@ -319,34 +311,24 @@ class _Pool(NamedTuple):
     videos: bytearray
 
 
-class World:
+class World(worlds.World[Outline, User]):
     """Every right answer about XHS for one seed.
 
-    :param seed: same seed (and *now*), same world.
-    :param posts: notes that a keyword finds.
-    :param now: the world's present (aware).
-    :param media_size: smallest and largest video, bytes.
     :param search_cap: notes that one search gives at most, 0 for no cap.
+    :param more: of every world, see :class:`sandbox.worlds.World`.
     """
 
+    space_bits = 24
+    creator_bits = 16
+    fixed_creators = FIXED_CREATORS
+    fixed_totals = _FIXED_TOTALS
+
     def __init__(
-        self,
-        seed: int = 1,
-        posts: int = 60,
-        *,
-        now: datetime = WORLD_NOW,
-        media_size: tuple[int, int] = (300_000, 1_500_000),
-        search_cap: int = SEARCH_CAP,
+        self, seed: int = 1, posts: int = 60, *, search_cap: int = SEARCH_CAP, **more: Any
     ) -> None:
-        self.seed = seed
-        self.posts = posts
-        self.now = int(now.timestamp())
-        self.media_size = media_size
+        super().__init__(seed, posts, **more)
         self.search_cap = search_cap
         self.token_generation = 0
-        self._topics = {self._space(word): word for word in texts.TOPICS}
-        self._outline = lru_cache(maxsize=8192)(self._make_outline)
-        self._user = lru_cache(maxsize=8192)(self._make_user)
         self._note = lru_cache(maxsize=2048)(self._make_note)
         self._order = lru_cache(maxsize=256)(self._make_order)
         self._pool = lru_cache(maxsize=64)(self._make_pool)
@@ -407,10 +389,6 @@ class World:
         if not 1 <= page <= len(pages):
             return [], False
         return [self._note(address) for address in pages[page - 1]], page < len(pages)
-
-    def repeats(self, keyword: str) -> bool:
-        """Whether this keyword's pages repeat a note of the page before."""
-        return keyword in texts.TOPICS or number(self.seed, "repeats", keyword) % 2 == 0
 
     def _pages(self, keyword: str, found: tuple[int, ...]) -> list[list[int]]:
         entries = list(found)
@@ -475,9 +453,7 @@ class World:
         return True
 
     def _make_pool(self, keyword: str) -> _Pool:
-        addresses = list(self._found_by(keyword))
-        if keyword != DEMO_KEYWORD:
-            addresses.sort(key=lambda address: number(self.seed, "rank", keyword, address))
+        addresses = self._ranked(keyword)
         pool = _Pool(array("Q"), array("q"), array("q"), array("q"), array("q"), bytearray())
         for address in addresses:
             outline = self._outline(address)
@@ -488,29 +464,6 @@ class World:
             pool.collects.append(outline.collects)
             pool.videos.append(bool(outline.video))
         return pool
-
-    def _found_by(self, keyword: str) -> Iterator[int]:
-        if keyword == DEMO_KEYWORD:
-            yield from range(len(FIXED_NOTES))
-            return
-        if keyword == "无结果" or keyword.startswith("empty") or not keyword.strip():
-            return
-        space = self._space(keyword)
-        left, creator = self.posts, 0
-        while left > 0:
-            searchable = min(left, self._searchable(space, creator))
-            for post in range(searchable):
-                yield space << 24 | creator << 8 | post
-            left -= searchable
-            creator += 1
-
-    @staticmethod
-    def _space(keyword: str) -> int:
-        return 2 + number("space", keyword) % ((1 << 24) - 2)
-
-    @staticmethod
-    def _searchable(space: int, creator: int) -> int:
-        return 1 + number("searchable", space, creator) % 7
 
     def search_users(self, keyword: str, page: int, size: int) -> tuple[list[User], bool]:
         """Creators that post about a keyword, most notes first in the pool's own order."""
@@ -565,16 +518,6 @@ class World:
             return None
         return address
 
-    def _exists(self, address: int) -> bool:
-        space, post = address >> 24, address & 0xFF
-        creator = address >> 8
-        if space == FIXED_SPACE and creator & 0xFFFF >= len(FIXED_CREATORS):
-            return False
-        return post < self._user(creator).total
-
-    def _seed_of(self, space: int) -> int:
-        return 0 if space == FIXED_SPACE else self.seed
-
     def _fixed(self, address: int) -> Fixed | None:
         if address < len(FIXED_NOTES):  # space 0, creator 0
             return FIXED_NOTES[address]
@@ -584,15 +527,15 @@ class World:
         space = address >> 24
         dice = Dice(self._seed_of(space), "note", address)
         fixed = self._fixed(address)
-        now = int(WORLD_NOW.timestamp()) if space == FIXED_SPACE else self.now
-        time = now - self._age(dice)
+        now = self._now_of(space)
+        time = now - dice.age()
         likes = dice.skewed(200_000, 5)
         collects = likes * dice.between(5, 120) // 100
         shares = likes * dice.between(0, 40) // 100
         roots = 0 if dice.chance(8) else 1 + dice.skewed(60, 2.5)
         replies: tuple[int, ...] = _USUAL_REPLIES
         video = dice.pick(("origin", "buckets", "buckets", "plain")) if dice.chance(28) else ""
-        status = self._luck(dice)
+        status = dice.fate(_FATES)
         hidden = dice.between(1, 3) if dice.chance(20) else 0
         if fixed is not None:
             time = now - fixed.age * 3600
@@ -603,28 +546,6 @@ class World:
             time, status = now - (address & 0xFF) * 3 * DAY - 7200, "ok"
         shown = roots + hidden + sum(self._replies(address, replies, i) for i in range(roots))
         return Outline(time, likes, collects, shares, shown, roots, replies, video, status)
-
-    @staticmethod
-    def _age(dice: Dice) -> int:
-        """Seconds: 8 % of the notes are of today, 12 % of this week, a third older than half a
-        year."""
-        bucket = dice.below(100)
-        if bucket < 8:
-            return dice.between(30, DAY - 1)
-        if bucket < 20:
-            return dice.between(DAY, 7 * DAY - 1)
-        if bucket < 65:
-            return dice.between(7 * DAY, 182 * DAY - 1)
-        return dice.between(182 * DAY, 1100 * DAY)
-
-    @staticmethod
-    def _luck(dice: Dice) -> str:
-        luck = dice.below(1000)
-        if luck < 25:
-            return "deleted"
-        if luck < 35:
-            return "private"
-        return "unavailable" if luck < 42 else "ok"
 
     def _make_note(self, address: int) -> Note:
         space = address >> 24
@@ -666,7 +587,7 @@ class World:
     def _mentions(self, dice: Dice) -> tuple[User, ...]:
         if not dice.chance(15):
             return ()
-        return (self._user(READER_SPACE << 16 | dice.below(READERS)),)
+        return (self._reader(dice),)
 
     @staticmethod
     def _desc(topic: str, tags: tuple[str, ...], mentions: tuple[User, ...], dice: Dice) -> str:
@@ -779,8 +700,7 @@ class World:
         )
 
     def _size(self, address: int, index: int) -> int:
-        low, high = self.media_size
-        return low + number(self._seed_of(address >> 24), "size", address, index) % (high - low + 1)
+        return self._file_size(self._seed_of(address >> 24), address, index)
 
     def picture_file(self, picture: Picture, variant: str = "") -> Blob:
         """The bytes of a picture: the original, a *variant* ``png``/``webp``/... of it, or a
@@ -862,22 +782,12 @@ class World:
         address = self.address_of_user(user_id)
         return None if address is None else self._user(address)
 
-    def fixed_creator(self, name: str) -> User:
-        """The documented creator *name* (:data:`FIXED_CREATORS`)."""
-        return self._user(FIXED_CREATORS.index(name))
-
-    def viewer(self, session: str) -> User:
-        """Who is logged in with a session."""
-        return self._user(READER_SPACE << 16 | number("viewer", session) % READERS)
-
     def address_of_user(self, user_id: str) -> int | None:
         tail = _tail(user_id)
         if tail is None:
             return None
         address = _USERS.undo(tail)
-        if address >> 40:
-            return None
-        if address >> 16 == FIXED_SPACE and address >= len(FIXED_CREATORS):
+        if address >> 40 or not self._is_somebody(address):
             return None
         return address if self._user_id(address) == user_id else None
 
@@ -888,11 +798,11 @@ class World:
     def _make_user(self, address: int) -> User:
         space, index = address >> 16, address & 0xFFFF
         dice = Dice(self._seed_of(space), "user", address)
-        topic = self._topics.get(space) or sorted(texts.TOPICS)[number("topic", space) % 10]
+        topic = self._topic_of(space)
         gone = space == READER_SPACE and dice.chance(1)
         fans = dice.skewed(2_000_000, 8)
         total = self._total(space, index, dice)
-        pinned = self._pinned(space, index, total, dice)
+        pinned = _FIXED_PINNED[index] if space == FIXED_SPACE else pinned_posts(total, dice)
         return User(
             address=address,
             id=self._user_id(address),
@@ -918,21 +828,6 @@ class World:
     def _handle(dice: Dice) -> str:
         letters = "abcdefghijkmnpqrstuvwxyz"
         return "".join(dice.pick(letters) for _ in range(6)) + str(dice.between(10, 9999))
-
-    def _total(self, space: int, index: int, dice: Dice) -> int:
-        if space == FIXED_SPACE:
-            return _FIXED_TOTALS[index]
-        if space == READER_SPACE:
-            return dice.below(4)
-        return self._searchable(space, index) + dice.skewed(60, 3)
-
-    @staticmethod
-    def _pinned(space: int, index: int, total: int, dice: Dice) -> tuple[int, ...]:
-        if space == FIXED_SPACE:
-            return _FIXED_PINNED[index]
-        if total < 4 or not dice.chance(25):
-            return ()
-        return tuple(dict.fromkeys(dice.below(total) for _ in range(2)))
 
     def _avatar(self, address: int) -> str:
         if number("avatar", address) % 3 == 0:
@@ -974,11 +869,7 @@ class World:
         return page, start + size < len(addresses)
 
     def _make_posted(self, address: int) -> tuple[int, ...]:
-        user = self._user(address)
-        notes = [address << 8 | post for post in range(user.total)]
-        shown = [n for n in notes if self._outline(n).status in ("ok", "unavailable")]
-        shown.sort(key=lambda n: (n & 0xFF not in user.pinned, -self._outline(n).time))
-        return tuple(shown)
+        return tuple(self._listed(address, self._user(address).pinned, ("ok", "unavailable")))
 
     def collected(self, user: User, kind: str) -> list[Note]:
         """Notes of others that *user* collected or liked (*kind* ``collect`` or ``like``)."""
@@ -1018,7 +909,7 @@ class World:
     def _replies(address: int, pattern: tuple[int, ...], root: int) -> int:
         if pattern is _DEEP_REPLIES:
             return pattern[root % 8]
-        return pattern[(address * 2_654_435_761 + root * 40_503) >> 7 & 7]
+        return drawn_replies(pattern, address, root)
 
     def place_of_comment(self, note: Note, comment_id: str) -> tuple[int, int] | None:
         """``(root, reply)`` of a comment id under *note*; reply 0 is the root itself."""
@@ -1042,13 +933,9 @@ class World:
         return f"{seconds:08x}0000{_COMMENTS.do(plain):012x}"
 
     def _comment_time(self, note: Note, root: int, reply: int) -> int:
-        born = note.outline.time
-        span = max(1, self.now - born)
-        root_time = born + mix(note.address, root) % span
-        if not reply:
-            return root_time
-        step = max(0, min(3600, (self.now - root_time) // (self.reply_count(note, root) + 1)))
-        return root_time + reply * step
+        draw = mix(note.address, root)
+        replies = self.reply_count(note, root) if reply else 0
+        return comment_time(note.outline.time, self.now, draw, reply, replies)
 
     def comment(self, note: Note, root: int, reply: int = 0) -> Comment:
         dice, user, by_author = self._speaker(note, root, reply)
@@ -1089,9 +976,6 @@ class World:
         dice = Dice(self._seed_of(note.address >> 24), "comment", note.address, root, reply)
         by_author = dice.chance(30 if reply or (root == 0 and note.pinned_comment) else 3)
         return dice, note.author if by_author else self._reader(dice), by_author
-
-    def _reader(self, dice: Dice) -> User:
-        return self._user(READER_SPACE << 16 | dice.below(READERS))
 
     def _comment_pictures(
         self, note: Note, root: int, reply: int, dice: Dice
@@ -1143,17 +1027,17 @@ class World:
         if address is None:
             raise ValueError(f"no note and no user {object_id}")
         plain = _NOTES.do(address) * 8 + SHORT_OUTCOMES.index(outcome)
-        return f"xhslink.com{form}{_base62(plain)}"
+        return f"xhslink.com{form}{to_letters(plain, _BASE62, 9)}"
 
     def short_target(self, code: str) -> tuple[str, str] | None:
         """Outcome and id behind a code; ``None`` for a dead link."""
-        plain = _from_base62(code)
+        plain = from_letters(code, _BASE62) if len(code) == 9 else None
         if plain is None or plain >> 51 or plain % 8 >= len(SHORT_OUTCOMES):
             return None
         outcome = SHORT_OUTCOMES[plain % 8]
         address = _NOTES.undo(plain // 8)
         if outcome == "user":
-            known = address >> 40 == 0 and (address >> 16 or address < len(FIXED_CREATORS))
+            known = address >> 40 == 0 and self._is_somebody(address)
             return (outcome, self._user_id(address)) if known else None
         return (outcome, self.note_id(address)) if self._exists(address) else None
 
@@ -1163,24 +1047,6 @@ SHORT_OUTCOMES = ("item", "explore", "login", "login-twice", "404", "user")
 ``redirectPath`` is encoded once or twice, ``404`` at ``/404?...error_code=300031``."""
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def _base62(value: int) -> str:
-    letters = ""
-    while value:
-        value, letter = divmod(value, 62)
-        letters = _BASE62[letter] + letters
-    return letters.rjust(9, "0")
-
-
-def _from_base62(text: str) -> int | None:
-    value = 0
-    for letter in text:
-        place = _BASE62.find(letter)
-        if place < 0:
-            return None
-        value = value * 62 + place
-    return value if len(text) == 9 else None
 
 
 def best_stream(video: Video) -> Stream | None:
