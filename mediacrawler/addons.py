@@ -35,6 +35,12 @@ NUMBERS = (
 WHOLE_NUMBERS = ("RETRY_TIMES", "BACKOFF_GIVE_UP")
 """Settings that must be (whole) numbers of at least 0."""
 
+CONSOLES = {
+    "TELNETCONSOLE_ENABLED": "scrapy.extensions.telnet.TelnetConsole",
+    "REMOTE_CONTROL_ENABLED": "scrapy.extensions.remote_control.RemoteControl",
+}
+"""Extensions of Scrapy that open a port, by the setting that switches them on."""
+
 
 class MediaCrawlerAddon:
     """MAX_CONCURRENCY_NUM -> CONCURRENT_REQUESTS, EXPORT_FORMATS -> FEEDS."""
@@ -54,6 +60,7 @@ class MediaCrawlerAddon:
         check_values(settings)
         expand_home(settings)
         set_concurrency(settings, self.platform)
+        leave_out_consoles(settings)
         if settings.get("RUN_FOLDER") is None:
             settings.set("RUN_FOLDER", str(run_folder(settings, self.platform)), "addon")
         if not settings.getdict("FEEDS"):
@@ -106,6 +113,19 @@ def set_concurrency(settings: BaseSettings, platform: str) -> None:
     settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", concurrency, "addon")
     if not _set_by_user(settings, "DOWNLOAD_DELAY"):
         settings.set("DOWNLOAD_DELAY", 1 / concurrency, "addon")
+
+
+def leave_out_consoles(settings: BaseSettings) -> None:
+    """Take consoles that are off out of Scrapy's extensions.
+
+    Scrapy imports them before it asks whether they are on, and with them a web server (aiohttp)
+    and a terminal (twisted.conch): a fifth of the time that a crawl takes to start.
+    """
+    extensions = settings.getdict("EXTENSIONS_BASE")
+    for switch, path in CONSOLES.items():
+        if not settings.getbool(switch):
+            extensions.pop(path, None)
+    settings.set("EXTENSIONS_BASE", extensions, "addon")
 
 
 def run_folder(settings: BaseSettings, platform: str) -> Path:

@@ -6,6 +6,7 @@ EXPORT_FORMATS) is worked out by the add-on in ``mediacrawler/addons.py``.
 
 BOT_NAME = "mediacrawler"
 SPIDER_MODULES = ["mediacrawler.spiders"]
+SPIDER_LOADER_CLASS = "mediacrawler.spider_loader.LazySpiderLoader"
 NEWSPIDER_MODULE = "mediacrawler.spiders"
 COMMANDS_MODULE = "mediacrawler.commands"
 ADDONS = {"mediacrawler.addons.MediaCrawlerAddon": 100}

@@ -132,6 +132,29 @@ def test_privacy_is_on_by_default():
     assert settings_of().getbool("ANONYMIZE") is True
 
 
+# --- Scrapy's consoles --------------------------------------------------------------------------
+
+TELNET = "scrapy.extensions.telnet.TelnetConsole"
+REMOTE = "scrapy.extensions.remote_control.RemoteControl"
+
+
+@pytest.mark.parametrize(
+    ("given", "consoles"),
+    [
+        ({}, set()),
+        ({"TELNETCONSOLE_ENABLED": "1"}, {TELNET}),
+        ({"REMOTE_CONTROL_ENABLED": "True"}, {REMOTE}),
+        ({"TELNETCONSOLE_ENABLED": True, "REMOTE_CONTROL_ENABLED": True}, {TELNET, REMOTE}),
+    ],
+)
+def test_consoles_are_extensions_only_where_they_are_switched_on(given, consoles):
+    default = set(Settings().getdict("EXTENSIONS_BASE"))
+    assert {TELNET, REMOTE} <= default
+    extensions = set(settings_of(**given).getdict("EXTENSIONS_BASE"))
+    assert default - extensions == {TELNET, REMOTE} - consoles
+    assert extensions <= default
+
+
 # --- Folders and feeds --------------------------------------------------------------------------
 
 

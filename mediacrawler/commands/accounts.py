@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from scrapy.commands import ScrapyCommand
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
@@ -198,6 +197,9 @@ def span(length: timedelta) -> str:
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as their cells are on a terminal, where Chinese takes two places."""
+    # Imported here: Scrapy imports all commands for each, and only this table needs it.
+    from rich.cells import cell_len
+
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(

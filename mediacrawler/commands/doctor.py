@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from rich.console import Console
-from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
-from mediacrawler.doctor import Level, examine
 from mediacrawler.report import EXIT_CODES
+
+if TYPE_CHECKING:
+    from mediacrawler.doctor import Level
 
 COLOURS: dict[Level, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
@@ -33,6 +33,12 @@ class Command(ScrapyCommand):
         return "Check Python, packages, browser, folders, sessions, proxies and ffmpeg"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        # Imported here: Scrapy imports all commands for each, and only this one needs these.
+        from rich.console import Console
+        from rich.text import Text
+
+        from mediacrawler.doctor import examine
+
         if args:
             raise UsageError("doctor takes no arguments")
         assert self.settings
