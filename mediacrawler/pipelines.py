@@ -397,8 +397,8 @@ def keep_apart_if_replaced(
 
 def extension_of(media: Media, head: bytes) -> str | None:
     """What a file is by its first bytes; None where it cannot be what was asked for."""
-    if media.kind == "subtitle":
-        return media.ext
+    if media.kind == "subtitle":  # JSON and XML are subtitles too
+        return None if media.ext == "srt" and is_text(head) else media.ext
     extension = file_type(head)
     if extension == "mp4" and media.kind == "audio":
         return "m4a"

@@ -34,7 +34,7 @@ _CODEC_NAMES = {"avc": "h264", "hevc": "h265", "vvc": "h266"}
 
 
 def note_media(note: Record, *, is_video: bool, prefer_codec: str | None = None) -> list[Media]:
-    """Video, cover, further pictures; or pictures, each followed by its live clip.
+    """Video, cover, further pictures, subtitles; or pictures, each followed by its live clip.
 
     *prefer_codec*: see :func:`best_stream`.
     """
@@ -49,6 +49,8 @@ def note_media(note: Record, *, is_video: bool, prefer_codec: str | None = None)
         stream = best_stream(read.child(image, "stream"), prefer_codec)
         if stream and read.flag(image, "live_photo"):
             media.append(_clip(stream, "live_photo"))
+    if is_video:
+        media += map(_subtitle_file, subtitles(read.child(note, "video")))
     return media
 
 
@@ -146,6 +148,13 @@ def subtitles(record: Record) -> list[dict[str, str | None]]:
         for file in read.children(languages, language)
         if _is_link(read.pick(file, "url"))
     ]
+
+
+def _subtitle_file(shown: dict[str, str | None]) -> Media:
+    file = _media("subtitle", [https(shown["url"] or "")])
+    told = (shown["format"] or "").lower()
+    file.ext = told if re.fullmatch(r"[a-z]{2,5}", told) else "srt"  # it will be part of a name
+    return file
 
 
 def _codec(stream: Record, bucket: str) -> str:

@@ -176,15 +176,21 @@ def test_records_say_what_the_platform_says(crawl: Crawl, world: World) -> None:
     assert (crawled.folder / "posts.csv").read_bytes().startswith(b"\xef\xbb\xbf")
 
 
+def media_of_kind(crawled: Crawled, kind: str) -> list[dict[str, Any]]:
+    return [entry for post in crawled.posts for entry in post["media"] if entry["kind"] == kind]
+
+
 def test_files_are_downloaded_whole_in_best_quality_and_not_twice(
     crawl: Crawl, calm_sandbox: RunningSandbox, world: World
 ) -> None:
     arguments = {"keywords": DEMO, "max_posts": 0, "max_comments": 0, "media": "all"}
     crawled = crawl("xhs", **arguments)
     checked = 0
+    subtitles = media_of_kind(crawled, "subtitle")
     for post in crawled.posts:
         files = world.files(post["post_id"])
-        media = [entry for entry in post["media"] if entry["status"] != "missing"]
+        listed = [entry for entry in post["media"] if entry["kind"] != "subtitle"]
+        media = [entry for entry in listed if entry["status"] != "missing"]
         assert [(m["kind"], m["url"].split("?")[0].partition("://")[2]) for m in media] == [
             (f.kind, f.url.partition("://")[2]) for f in files
         ]
@@ -200,8 +206,36 @@ def test_files_are_downloaded_whole_in_best_quality_and_not_twice(
     assert (crawled.exit_code, crawled.report["verdict"]) == (3, "partial")  # one file is gone
     calm_sandbox.reset()
     again = crawl("xhs", **arguments)
-    assert again.report["media"]["present"] == checked
+    assert again.report["media"]["present"] == checked + len(subtitles)
     assert calm_sandbox.stats()["media_bytes"] == 0
+
+
+def test_subtitles_of_videos_come_with_them(crawl: Crawl, world: World) -> None:
+    note = world.fixed_note("video-buckets").id
+    link = f"https://www.xiaohongshu.com/explore/{note}?xsec_token={world.token(note)}"
+    crawled = crawl("xhs", posts=link, max_comments=0, media="videos")
+    (subtitle,) = media_of_kind(crawled, "subtitle")
+    (told,) = crawled.posts[0]["extra"]["subtitles"]
+    assert subtitle["url"] == told["url"].replace("http://", "https://")
+    assert (subtitle["status"], subtitle["ext"]) == ("downloaded", "srt")
+    content = (crawled.data / subtitle["path"]).read_bytes()
+    assert content.startswith(b"1\n00:00:01,000 --> 00:00:02,000\n")
+    assert hashlib.sha256(content).hexdigest() == subtitle["sha256"]
+    (video,) = media_of_kind(crawled, "video")
+    assert video["status"] == "downloaded"
+    assert crawled.exit_code == 0
+
+
+def test_an_error_page_is_no_subtitle(
+    crawl: Crawl, calm_sandbox: RunningSandbox, world: World
+) -> None:
+    note = world.fixed_note("video-buckets").id
+    link = f"https://www.xiaohongshu.com/explore/{note}?xsec_token={world.token(note)}"
+    calm_sandbox.fault("media-html", path="/subtitle/")
+    crawled = crawl("xhs", posts=link, max_comments=0, media="videos")
+    (subtitle,) = media_of_kind(crawled, "subtitle")
+    assert (subtitle["status"], subtitle["path"]) == ("failed", None)
+    assert (crawled.exit_code, crawled.report["verdict"]) == (3, "partial")
 
 
 def test_expired_file_addresses_are_renewed_once(

@@ -1,5 +1,6 @@
 """What good answers of XHS contain."""
 
+import json
 from contextlib import suppress
 from datetime import datetime, timezone
 
@@ -278,7 +279,17 @@ def test_what_only_a_video_note_has():
     assert post.extra["subtitles"] == [
         {"language": "zh-CN", "url": "http://s.example/1.srt", "format": "srt"}
     ]
-    assert [one.kind for one in post.media] == ["video", "cover", "image"]
+    assert [one.kind for one in post.media] == ["video", "cover", "image", "subtitle"]
+    assert (post.media[-1].url, post.media[-1].ext) == ("https://s.example/1.srt", "srt")
+
+
+@pytest.mark.parametrize(
+    ("told", "ext"), [("SRT", "srt"), ("vtt", "vtt"), ("", "srt"), (None, "srt"), ("../x", "srt")]
+)
+def test_a_subtitle_file_has_an_extension_that_can_be_part_of_a_name(told, ext):
+    details = {"video": {"subtitles": {"en": [{"url": "https://s.example/1", "format": told}]}}}
+    record = note(type="video", video=video(media_v2=json.dumps(details)))
+    assert xhs.post(feed(record)).post.media[-1].ext == ext
 
 
 def test_the_token_of_a_note_is_its_own_when_none_was_asked_with():
