@@ -29,7 +29,12 @@ from mediacrawler.exceptions import (
     UsageProblem,
 )
 from mediacrawler.handlers import shared
-from mediacrawler.middlewares import require_platform_spider, unsent
+from mediacrawler.middlewares import (
+    read_answer,
+    read_response,
+    require_platform_spider,
+    unsent,
+)
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -217,7 +222,7 @@ class BrowserFallbackMiddleware:
         kind = f"{kind}; charset=utf-8"
         refusal: PlatformError | None = None
         try:
-            read(self._pages, request, status, {"content-type": kind}, text.encode("utf-8"))
+            read_answer(self._pages, request, status, {"content-type": kind}, text.encode("utf-8"))
         except NotFound:
             pass
         except PlatformError as error:
@@ -242,13 +247,8 @@ def page_refusal(pages: Any, request: Request, response: Response) -> PlatformEr
     Refusals of the very item (a link without its token) are the same in a browser. A page that
     the page function does not know may be a challenge, too.
     """
-    headers = {
-        name.decode("latin-1").lower(): values[-1].decode("latin-1")
-        for name, values in response.headers.items()
-        if values
-    }
     try:
-        read(pages, request, response.status, headers, response.body)
+        read_response(pages, request, response)
     except UnexpectedResponse as error:
         return error if sets_cookie_by_script(response) else None
     except PlatformError as error:
@@ -259,15 +259,6 @@ def page_refusal(pages: Any, request: Request, response: Response) -> PlatformEr
 def sets_cookie_by_script(response: Response) -> bool:
     """Whether a page is little more than a script that leaves a cookie: a challenge."""
     return len(response.body) <= CHALLENGE_SIZE and b"document.cookie" in response.body
-
-
-def read(pages: Any, request: Request, status: int, headers: dict[str, str], body: bytes) -> Any:
-    """What the page function of *request* makes of an answer.
-
-    :raises PlatformError: it is not what was asked for.
-    """
-    answer = pages.read_answer(status, headers, body, url=request.url)
-    return getattr(pages, request.meta["page"])(answer, **request.meta.get("context", {}))
 
 
 def referer(request: Request) -> str:

@@ -95,16 +95,8 @@ class CrawlBrowser:
             await self.replace_if_lost(handler)
 
     async def keep_cookies(self, context: BrowserContext, slot: str) -> None:
-        """Take the cookies of a context over into the session's cookie jar.
-
-        Nothing is taken out of the jar, and a login cookie is not replaced by a blank one.
-        """
-        spider: Any = self.crawler.spider
-        jar = self.jar(slot)
-        for entry in await context.cookies():
-            cookie = from_browser(entry)
-            if cookie.value or cookie.name not in spider.login_cookies:
-                jar.set_cookie(cookie.for_jar(spider.cookie_domain))
+        """Take the cookies of a context over into the session's cookie jar."""
+        await take_cookies(self.crawler.spider, context, self.jar(slot))
 
     def jar(self, slot: str) -> CookieJar:
         """The cookie jar of a session, which Scrapy's own requests use too."""
@@ -263,6 +255,19 @@ async def put_cookies(context: BrowserContext, cookies: list[Cookie]) -> None:
                 await context.add_cookies([entry])
             except Error:
                 logger.debug("Chromium does not take the cookie %s", entry["name"])
+
+
+async def take_cookies(spider: Any, context: BrowserContext, jar: CookieJar) -> None:
+    """Put the cookies of a context into a jar.
+
+    Nothing is taken out of the jar, and a login cookie is not replaced by a blank one.
+
+    :raises Error: the context went away.
+    """
+    for entry in await context.cookies():
+        cookie = from_browser(entry)
+        if cookie.value or cookie.name not in spider.login_cookies:
+            jar.set_cookie(cookie.for_jar(spider.cookie_domain))
 
 
 async def close_page(page: Page) -> None:

@@ -20,6 +20,8 @@ class PlatformError(Exception):
     :param code: the platform's own code (HTTP status or body code), for reports.
     :param scope: see :data:`Scope`; each subclass has a usual one.
     :param retry_after: seconds that the platform asks to wait, when it says so.
+    :param page: an address where a person can do something about it (a captcha, a login), when
+        the platform names one; it may hold tokens: never log it.
     :param soft: the platform hid its refusal behind a success (an empty answer); several
         of these in a row mean that the session is blocked.
     """
@@ -35,6 +37,7 @@ class PlatformError(Exception):
         scope: Scope | None = None,
         retry_after: float | None = None,
         soft: bool = False,
+        page: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -42,6 +45,7 @@ class PlatformError(Exception):
         self.scope: Scope = scope or self.default_scope
         self.retry_after = retry_after
         self.soft = soft
+        self.page = page
 
     def __str__(self) -> str:
         return self.message if self.code is None else f"{self.message} [{self.code}]"

@@ -126,6 +126,7 @@ class Progress:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self.is_live = False
         self.live: Any = None
         self.loop: Any = None
         self.started = time.monotonic()
@@ -142,10 +143,11 @@ class Progress:
 
     def spider_opened(self, spider: PlatformSpider) -> None:
         self.started = time.monotonic()
-        if sys.stderr.isatty() and not self.crawler.settings["LOG_FILE"]:
+        self.is_live = sys.stderr.isatty() and not self.crawler.settings["LOG_FILE"]
+        if self.is_live:
             self._start_live()
         self.loop = create_looping_call(self._show)
-        self.loop.start(0.5 if self.live else self.interval, now=False)
+        self.loop.start(0.5 if self.is_live else self.interval, now=False)
 
     def _start_live(self) -> None:
         # Imported here: a crawl without a terminal does not pay for it.
@@ -165,11 +167,26 @@ class Progress:
             handler.setStream(sys.stderr)  # rich prints log lines above the live line
 
     def _show(self) -> None:
+        spider: Any = self.crawler.spider
+        if spider.accounts.asks_for_help:  # the terminal belongs to a person's answer
+            self._stop_live()
+            return
+        if self.is_live and self.live is None:
+            self._start_live()
         line = self.line()
         if self.live:
             self.live.update(line, refresh=True)
         else:
             logger.info("%s", line)
+
+    def _stop_live(self) -> None:
+        if self.live is None:
+            return
+        self.live.stop()
+        self.live = None
+        handler: Any = get_scrapy_root_handler()
+        if isinstance(handler, logging.StreamHandler):
+            handler.setStream(sys.stderr)
 
     def line(self) -> str:
         """Posts, comments, files, rate, in flight, and the pause if there is one."""
@@ -203,8 +220,4 @@ class Progress:
     def spider_closed(self, spider: PlatformSpider) -> None:
         if self.loop is not None and self.loop.running:
             self.loop.stop()
-        if self.live:
-            self.live.stop()
-            handler: Any = get_scrapy_root_handler()
-            if isinstance(handler, logging.StreamHandler):
-                handler.setStream(sys.stderr)
+        self._stop_live()

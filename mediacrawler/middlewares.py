@@ -11,14 +11,14 @@ import asyncio
 import logging
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy import signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
-from mediacrawler.cookies import Cookie, parse_header
+from mediacrawler.cookies import parse_header
 from mediacrawler.exceptions import (
     AccessDenied,
     BadSignature,
@@ -83,6 +83,20 @@ class Streak:
         self.length = 0
 
 
+Kind = Literal["answer", "file"]
+"""Good files say nothing about an API that refuses, and the other way round."""
+
+
+def kind_of(request: Request) -> Kind:
+    """What a request is answered with."""
+    return "answer" if "page" in request.meta else "file"
+
+
+def streaks(clock: Callable[[], float]) -> dict[Kind, Streak]:
+    """Refusals in a row, counted apart for answers and files."""
+    return {"answer": Streak(clock), "file": Streak(clock)}
+
+
 class Gate:
     """The pause that all requests of one session share.
 
@@ -95,7 +109,7 @@ class Gate:
     ) -> None:
         self.base = base
         self.longest = longest
-        self.streak = Streak(clock)
+        self.streaks = streaks(clock)
         self.resume_at = 0.0
         self._rng = rng
         self._clock = clock
@@ -104,15 +118,16 @@ class Gate:
         """A random wait in seconds for the *level*-th try (from 1)."""
         return self._rng.uniform(0, min(self.longest, self.base * 2 ** min(level - 1, 30)))
 
-    def pause(self, sent_at: float, asked: float | None) -> float:
+    def pause(self, kind: Kind, sent_at: float, asked: float | None) -> float:
         """Pause because a request sent at *sent_at* was refused; gives the seconds added.
 
         *asked* is the platform's own Retry-After in seconds, which is always honoured.
         """
         now = self._clock()
         wait = asked or 0.0
-        if self.streak.refused(sent_at) and asked is None:
-            wait = self.delay(self.streak.length)
+        streak = self.streaks[kind]
+        if streak.refused(sent_at) and asked is None:
+            wait = self.delay(streak.length)
         resume_at = max(self.resume_at, now + wait)
         added = resume_at - max(self.resume_at, now)
         self.resume_at = resume_at
@@ -133,8 +148,9 @@ class BackoffMiddleware:
     - rate_limited: the whole session pauses, then the request is sent again;
     - unexpected (5xx, cut answers, timeouts, resets), signature, refusals behind an empty answer:
       sent again after a wait of its own, at most RETRY_TIMES times;
-    - captcha, login_required, blocked account or address: the session is put aside and another
-      takes its requests; without another the crawl stops, and the request is kept (JOBDIR);
+    - captcha, login_required, blocked account or address: the session is mended if that can be
+      done (``sessions/accounts.py``), else it is put aside and another one takes its requests;
+      without another the crawl stops, and the request is kept (JOBDIR);
     - not_found, a refused item, tries used up: the request's errback gets the exception.
 
     BACKOFF_GIVE_UP pauses of a session in a row without one good answer put it aside as well;
@@ -163,7 +179,7 @@ class BackoffMiddleware:
         self.rng = rng or random.Random()
         self.gates: dict[str, Gate] = {}
         """The pause of each session, by account."""
-        self.failures = Streak(clock)
+        self.failures = streaks(clock)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -183,10 +199,13 @@ class BackoffMiddleware:
 
     async def process_request(self, request: Request) -> Request | None:
         """Hold the request back while its session pauses, or its own wait lasts."""
-        gate = self.gate(request)
+        gate, account = self.gate(request), request.meta["session"]
         while not self.spider.stopping:
-            if not self.spider.sessions.is_usable(request.meta["session"]):
+            if not self.spider.sessions.is_usable(account):
                 return unsent(request)  # put aside meanwhile: another session takes it
+            if self.spider.sessions.is_held(account) and not request.meta.get("mends"):
+                await asyncio.sleep(POLL_SECONDS)
+                continue
             own = request.meta.get("not_before", 0.0) - self.clock()
             wait = max(gate.remaining(), own)
             if wait <= 0:
@@ -197,34 +216,24 @@ class BackoffMiddleware:
     async def process_response(self, request: Request, response: Response) -> Request | Response:
         try:
             if "page" in request.meta:
-                request.meta["result"] = self._read(request, response)
+                request.meta["result"] = read_response(self.spider.pages, request, response)
             else:
                 judge_status(response, self.clock())
         except PlatformError as error:
             if await self._renewed(request, error):
                 return unsent(request, signature_renewed=True)
-            return self._react(request, error)
-        self.gate(request).streak.broken()
-        self.failures.broken()
+            return await self._react(request, error)
+        kind = kind_of(request)
+        self.gate(request).streaks[kind].broken()
+        self.failures[kind].broken()
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> Request | None:
+    async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         if not isinstance(exception, self.network_errors):
             return None
         reason = type(exception).__name__.removeprefix("Download").removesuffix("Error")
         error = UnexpectedResponse("no answer from the platform", code=reason)
-        return self._react(request, error)
-
-    def _read(self, request: Request, response: Response) -> Any:
-        headers = {
-            name.decode("latin-1").lower(): values[-1].decode("latin-1")
-            for name, values in response.headers.items()
-            if values
-        }
-        pages: Any = self.spider.pages
-        content = pages.read_answer(response.status, headers, response.body, url=request.url)
-        read = getattr(pages, request.meta["page"])
-        return read(content, **request.meta.get("context", {}))
+        return await self._react(request, error)
 
     async def _renewed(self, request: Request, error: PlatformError) -> bool:
         """Whether the spider got new keys because of *error*; tried once a request."""
@@ -232,37 +241,39 @@ class BackoffMiddleware:
             return False
         return await self.spider.renew_signature(request, error)
 
-    def _react(self, request: Request, error: PlatformError) -> Request:
+    async def _react(self, request: Request, error: PlatformError) -> Request:
         """What the meaning of an answer leads to: another attempt, a stop, or the errback."""
         stats = self.crawler.stats
         stats.inc_value(f"backoff/answers/{error.meaning}")
-        if isinstance(error, CaptchaRequired):
-            reason = f"the platform asks for a captcha: {error}"
-            return self._lose_session(request, "captcha", "blocked", reason)
-        if isinstance(error, LoginRequired):
-            reason = f"a valid login is needed: {error}"
-            return self._lose_session(request, "expired", "login_required", reason)
         if isinstance(error, RateLimited):
-            return self._pause(request, error)
+            return await self._pause(request, error)
         if isinstance(error, NotFound) or error.scope == "item":
             raise error
+        if request.meta.get("mends") and error.scope in ("account", "ip"):
+            raise error  # whoever mends the session has asked
+        if isinstance(error, CaptchaRequired):
+            reason = f"the platform asks for a captcha: {error}"
+            return await self._lose_session(request, "captcha", "blocked", reason, error)
+        if isinstance(error, LoginRequired):
+            reason = f"a valid login is needed: {error}"
+            return await self._lose_session(request, "expired", "login_required", reason, error)
         if isinstance(error, AccessDenied) and not error.soft:
             reason = f"the {error.scope} is blocked: {error}"
             if error.scope == "ip":
-                return self._change_address(request, reason)
-            return self._lose_session(request, "flagged", "blocked", reason)
+                return await self._change_address(request, reason, error)
+            return await self._lose_session(request, "flagged", "blocked", reason, error)
         return self._try_again_later(request, error)
 
-    def _pause(self, request: Request, error: RateLimited) -> Request:
-        gate, asked = self.gate(request), error.retry_after
+    async def _pause(self, request: Request, error: RateLimited) -> Request:
+        gate, kind, asked = self.gate(request), kind_of(request), error.retry_after
         if asked is not None and asked > self.longest_retry_after:
             reason = f"the platform asks to wait {asked:.0f} s: {error}"
-            return self._lose_session(request, "rate_limited", "rate_limited", reason)
-        added = gate.pause(request.meta.get("sent_at", 0.0), asked)
+            return await self._lose_session(request, "rate_limited", "rate_limited", reason, error)
+        added = gate.pause(kind, request.meta.get("sent_at", 0.0), asked)
         self.crawler.stats.inc_value("backoff/paused_seconds", added)  # type: ignore[arg-type]
-        if gate.streak.length > self.give_up:
+        if gate.streaks[kind].length > self.give_up:
             reason = f"too many requests, and waiting does not help: {error}"
-            return self._lose_session(request, "rate_limited", "rate_limited", reason)
+            return await self._lose_session(request, "rate_limited", "rate_limited", reason, error)
         if added > 0.5:
             logger.info(
                 "%s: too many requests; all wait %.1f s", self.spider.name, gate.remaining()
@@ -270,8 +281,9 @@ class BackoffMiddleware:
         return self._again(request, error)
 
     def _try_again_later(self, request: Request, error: PlatformError) -> Request:
-        self.failures.refused(request.meta.get("sent_at", 0.0))
-        if self.failures.length > 2 * self.give_up:
+        failures = self.failures[kind_of(request)]
+        failures.refused(request.meta.get("sent_at", 0.0))
+        if failures.length > 2 * self.give_up:
             return self._stop(request, *give_up_reason(error))
         wait = error.retry_after or self.gate(request).delay(request.meta.get("retry_times", 0) + 1)
         again = self._again(request, error)
@@ -292,7 +304,7 @@ class BackoffMiddleware:
             raise error
         return unsent(again)
 
-    def _change_address(self, request: Request, reason: str) -> Request:
+    async def _change_address(self, request: Request, reason: str, error: PlatformError) -> Request:
         """Send it through another proxy; without proxies the address is that of all sessions."""
         from mediacrawler.proxies.middleware import ProxyMiddleware  # it knows this module
 
@@ -300,14 +312,26 @@ class BackoffMiddleware:
         if proxies is not None and proxies.blocked(request):
             return unsent(request)
         if "proxy_label" in request.meta and len(self.spider.sessions.usable()) > 1:
-            return self._lose_session(request, "flagged", "blocked", reason)
+            return await self._lose_session(request, "flagged", "blocked", reason, error)
         return self._stop(request, "blocked", reason)
 
-    def _lose_session(
-        self, request: Request, state: State, verdict: StopVerdict, reason: str
+    async def _lose_session(
+        self,
+        request: Request,
+        state: State,
+        verdict: StopVerdict,
+        reason: str,
+        error: PlatformError,
     ) -> Request:
-        """Put the session aside; another one takes the request, or the crawl stops."""
-        self.spider.put_aside(request.meta["session"], state, verdict, reason)
+        """The session is mended, or another one takes the request, or the crawl stops."""
+        await self.spider.accounts.refused(
+            request.meta["session"],
+            state,
+            verdict,
+            reason,
+            sent_at=request.meta.get("sent_at"),
+            page=error.page,
+        )
         return self._keep(request) if self.spider.stopping else unsent(request)
 
     def _stop(self, request: Request, verdict: StopVerdict, reason: str) -> Request:
@@ -343,6 +367,27 @@ def give_up_reason(error: PlatformError) -> tuple[StopVerdict, str]:
     if isinstance(error, AccessDenied):
         return "blocked", f"every answer is empty, the session is silently blocked: {error}"
     return "error", f"the platform does not give usable answers: {error}"
+
+
+def read_response(pages: Any, request: Request, response: Response) -> Any:
+    """What the page function of *request* (``meta["page"]``) makes of its answer.
+
+    :raises PlatformError: it is not what was asked for.
+    """
+    headers = {
+        name.decode("latin-1").lower(): values[-1].decode("latin-1")
+        for name, values in response.headers.items()
+        if values
+    }
+    return read_answer(pages, request, response.status, headers, response.body)
+
+
+def read_answer(
+    pages: Any, request: Request, status: int, headers: dict[str, str], body: bytes
+) -> Any:
+    """The same for the parts of an answer; the names of *headers* in lower case."""
+    content = pages.read_answer(status, headers, body, url=request.url)
+    return getattr(pages, request.meta["page"])(content, **request.meta.get("context", {}))
 
 
 def judge_status(response: Response, now: float) -> None:
@@ -390,17 +435,11 @@ class SessionMiddleware:
             self.spider.sessions.finished(account)
 
     def spider_opened(self, spider: PlatformSpider) -> None:
-        """Put the user's cookies into the jars; from there on Scrapy keeps them up to date."""
-        for session in spider.sessions.sessions.values():
-            jar = spider.jar(session)
-            for cookie in session.cookies:
-                jar.set_cookie(cookie.for_jar(spider.cookie_domain))
+        spider.accounts.fill_jars()
 
     def spider_closed(self, spider: PlatformSpider) -> None:
-        """Keep the cookies that the platform has renewed, where the session is a stored one."""
         for session in spider.sessions.sessions.values():
-            session.cookies = [Cookie.from_jar(cookie) for cookie in spider.jar(session)]
-            spider.save_session(session)
+            spider.accounts.keep_cookies(session)
 
     async def process_request(self, request: Request) -> Request | None:
         if not request.meta.get("awaited"):

@@ -55,6 +55,7 @@ PROXY_COOLDOWN = 60.0  # seconds that a failed proxy rests; twice as long each t
 # --- Browser (logins, challenge pages) -----------------------------------------------------
 CHROMIUM_PATH = None  # a path or command; None: Playwright's own, else the system's
 BROWSER_FALLBACK = True  # a page that only a browser gets is opened in one, once
+ASK_FOR_HELP = True  # at a terminal with a display: a captcha opens a window, the crawl waits
 BROWSER_FALLBACK_SECONDS = 15.0  # so long such a page has to become what was asked for
 
 # --- Records and files --------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from scrapy import Request
 from scrapy.http import Response
 
 from mediacrawler.exceptions import (
@@ -11,7 +12,7 @@ from mediacrawler.exceptions import (
     RateLimited,
     UnexpectedResponse,
 )
-from mediacrawler.middlewares import Gate, Streak, give_up_reason, judge_status
+from mediacrawler.middlewares import Gate, Streak, give_up_reason, judge_status, kind_of
 
 NOW = 1_767_225_600.0  # 2026-01-01 00:00:00 UTC
 
@@ -118,7 +119,7 @@ def test_without_a_refusal_nobody_waits():
 def test_the_first_refusal_pauses_everybody_and_the_pause_runs_out():
     clock = Clock()
     shared = gate(clock, base=4)
-    assert shared.pause(NOW, None) == 4
+    assert shared.pause("answer", NOW, None) == 4
     for passed, remaining in ((0, 4), (1.5, 2.5), (2.5, 0), (100, 0)):
         clock.pass_by(passed)
         assert shared.remaining() == remaining
@@ -130,9 +131,9 @@ def test_fifty_refusals_of_one_moment_are_one_pause():
     added = []
     for _ in range(50):
         clock.pass_by(0.01)
-        added.append(shared.pause(NOW, None))
+        added.append(shared.pause("answer", NOW, None))
     assert added == [1.0] + [0.0] * 49
-    assert shared.streak.length == 1
+    assert shared.streaks["answer"].length == 1
     assert shared.resume_at == pytest.approx(NOW + 1.01)
 
 
@@ -141,17 +142,17 @@ def test_pauses_grow_while_nothing_succeeds_and_begin_anew_after_a_success():
     shared = gate(clock)
     added = []
     for _ in range(4):
-        added.append(shared.pause(clock(), None))
+        added.append(shared.pause("answer", clock(), None))
         clock.pass_by(shared.remaining())
-    shared.streak.broken()
-    added.append(shared.pause(clock(), None))
+    shared.streaks["answer"].broken()
+    added.append(shared.pause("answer", clock(), None))
     assert added == [1, 2, 4, 8, 1]
 
 
 @pytest.mark.parametrize("asked", [0.5, 7, 120, 3000])
 def test_what_the_platform_asks_for_is_honoured_to_the_second_and_beyond_the_longest(asked):
     shared = gate(Clock(), longest=300)
-    assert shared.pause(NOW, asked) == asked
+    assert shared.pause("answer", NOW, asked) == asked
     assert shared.remaining() == asked
 
 
@@ -166,8 +167,8 @@ def test_what_the_platform_asks_for_is_honoured_to_the_second_and_beyond_the_lon
 )
 def test_the_longest_of_several_pauses_counts(first, second, remaining):
     shared = gate(Clock())
-    shared.pause(NOW, first)
-    shared.pause(NOW, second)
+    shared.pause("answer", NOW, first)
+    shared.pause("answer", NOW, second)
     assert shared.remaining() == remaining
 
 
@@ -176,19 +177,19 @@ def test_what_is_asked_of_requests_on_their_way_is_honoured_but_does_not_count_a
     shared = gate(clock)
     sent_at = clock()
     clock.pass_by(1)
-    shared.pause(sent_at, 5)
+    shared.pause("answer", sent_at, 5)
     clock.pass_by(1)
-    assert shared.pause(sent_at, 5) == 1  # until five seconds from now, four were left
-    assert shared.streak.length == 1
+    assert shared.pause("answer", sent_at, 5) == 1  # until five seconds from now, four were left
+    assert shared.streaks["answer"].length == 1
 
 
 def test_refusals_with_a_date_of_the_past_still_count_towards_giving_up():
     clock = Clock()
     shared = gate(clock)
     for _ in range(3):
-        assert shared.pause(clock(), 0.0) == 0
+        assert shared.pause("answer", clock(), 0.0) == 0
         clock.pass_by(0.1)
-    assert shared.streak.length == 3
+    assert shared.streaks["answer"].length == 3
 
 
 @pytest.mark.parametrize("dice", range(20))
@@ -200,9 +201,9 @@ def test_the_seconds_that_pauses_add_are_the_seconds_during_which_nothing_is_sen
     for _ in range(200):
         if rng.random() < 0.3:
             sent_at = clock() - rng.choice([0, 0, 0.3, 5])
-            added += shared.pause(sent_at, rng.choice([None, None, 0, 2, 9]))
+            added += shared.pause("answer", sent_at, rng.choice([None, None, 0, 2, 9]))
         if rng.random() < 0.1:
-            shared.streak.broken()
+            shared.streaks["answer"].broken()
         step = rng.choice([0, 0.1, 1, 30])
         paused += min(step, shared.remaining())
         clock.pass_by(step)
@@ -215,6 +216,17 @@ def test_the_seconds_that_pauses_add_are_the_seconds_during_which_nothing_is_sen
 def answer(status, retry_after=None):
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return Response("http://127.0.0.1/file", status=status, headers=headers)
+
+
+def test_good_files_do_not_excuse_an_api_that_refuses():
+    asked = Request("https://api.example/", meta={"page": "post"})
+    file = Request("https://cdn.example/")
+    shared = gate(Clock())
+    shared.pause(kind_of(asked), NOW, None)
+    shared.streaks[kind_of(file)].broken()
+    assert shared.streaks[kind_of(asked)].length == 1
+    shared.streaks[kind_of(asked)].broken()
+    assert shared.streaks[kind_of(asked)].length == 0
 
 
 @pytest.mark.parametrize(

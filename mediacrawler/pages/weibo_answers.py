@@ -100,7 +100,7 @@ def _redirected(location: str, status: int) -> PlatformError:
         return LoginRequired("sent to the visitor page: no valid cookie", code="visitor")
     address = location.partition("?")[0]
     if _is_captcha(address):
-        return CaptchaRequired("sent to a captcha", code=status)
+        return CaptchaRequired("sent to a captcha", code=status, page=location)
     if _SIGN_IN_ADDRESS.search(address) or "passport.weibo" in address:
         return LoginRequired("sent to the login page: the login has expired", code=status)
     return UnexpectedResponse(f"unexpected redirect to {address[:100]}", code=status)
@@ -184,7 +184,7 @@ def _refuse(answer: dict[str, Any], status: int | None = None) -> None:
     address = as_text(answer.get("url")) or ""
     is_elsewhere = ok == -100 or not answer.get("data")
     if is_elsewhere and _is_captcha(address.partition("?")[0]):
-        raise CaptchaRequired("a captcha has to be solved", code=ok)
+        raise CaptchaRequired("a captcha has to be solved", code=ok, page=address)
     if ok == -100 or answer.get("retcode") == _TICKET_SPENT:
         raise LoginRequired("this host asks for a login", code=answer.get("retcode") or ok)
     number = as_text(answer.get("errno")) or as_text(answer.get("error_code")) or ""

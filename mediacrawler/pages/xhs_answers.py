@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from html import unescape
 from typing import Any
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from mediacrawler.exceptions import (
     AccessDenied,
@@ -169,7 +169,8 @@ def _status_error(
     """What an HTTP status other than 200 means; the body is judged after it (6.1)."""
     if status in (461, 471):  # the body may be that of a success (6.1)
         kind = headers.get("verifytype", "unknown")
-        return CaptchaRequired(f"a captcha has to be solved (type {kind})", code=status)
+        message = f"a captcha has to be solved (type {kind})"
+        return CaptchaRequired(message, code=status, page=_captcha_page(status, headers, url))
     if 300 <= status < 400:
         location = headers.get("location") or _error_link(body.decode("utf-8", "replace"))
         return _redirect_error(location, url, status)
@@ -184,6 +185,20 @@ def _status_error(
     if status == 503 and _is_captcha_page(body):
         return CaptchaRequired("a captcha page came instead of an answer", code=status)
     return UnexpectedResponse(f"HTTP status {status}", code=status, retry_after=wait)
+
+
+def _captcha_page(status: int, headers: Mapping[str, str], url: str) -> str | None:
+    """Where the site's own script sends a person who is asked for a captcha (6.1, 6.3)."""
+    if "verifyuuid" not in headers:
+        return None
+    home = f"https://www.{'.'.join((urlsplit(url).hostname or '').split('.')[-2:])}"
+    query = {
+        "redirectPath": f"{home}/explore",
+        "verifyUuid": headers["verifyuuid"],
+        "verifyType": headers.get("verifytype", ""),
+        "verifyBiz": status,
+    }
+    return f"{home}/website-login/captcha?{urlencode(query)}"
 
 
 def _refusal(status: int, body: bytes) -> PlatformError:
@@ -209,7 +224,7 @@ def _redirect_error(location: str, url: str, status: int) -> PlatformError:
         return UnexpectedResponse("redirected to a malformed address", code=status)
     query = parse_qs(target.query)
     if "captcha" in target.path or "verifyUuid" in query:
-        return CaptchaRequired("redirected to a captcha", code=status)
+        return CaptchaRequired("redirected to a captcha", code=status, page=target.geturl())
     named = {name: values[0] for name, values in query.items()}
     if (code := read.integer(named, "error_code")) is not None:
         return code_error(code, named.get("error_msg", ""))

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from mediacrawler.exceptions import (
     AccessDenied,
@@ -35,6 +35,7 @@ from mediacrawler.pages.fields import (
 )
 from mediacrawler.pages.zhihu_fields import Record
 
+SITE = "https://www.zhihu.com/"
 _SIGNATURE_CODES = frozenset({10001, 10002, 10003})
 _LOGIN_CODES = frozenset({100, 101, 401, 40353})
 _MISSING_CODES = frozenset({404, 410, 4041})
@@ -124,7 +125,8 @@ def _redirect_error(location: str, status: int) -> PlatformError:
     if target.path.startswith("/account/unhuman"):
         if "need_login=true" in target.query:
             return LoginRequired("login is required (the human check asks for it)")
-        return CaptchaRequired("a human check is required; solve it in a browser")
+        message = "a human check is required; solve it in a browser"
+        return CaptchaRequired(message, page=urljoin(SITE, location))
     return UnexpectedResponse(f"sent on to '{target.path or location}'", code=status)
 
 
@@ -162,14 +164,15 @@ def meaning_of(error: Record, status: int, wait: float | None) -> PlatformError:
         return BadSignature(f"signature refused: {said}", code=shown)
     if code == _THROTTLED or status == 429 or code == 429:
         return RateLimited(f"throttled: {said}", code=shown, retry_after=wait)
+    page = urljoin(SITE, redirect) if redirect else None
     if code == _HUMAN_CHECK:
-        return CaptchaRequired(f"human check: {said}", code=shown)
+        return CaptchaRequired(f"human check: {said}", code=shown, page=page)
     if code in _LOGIN_CODES or as_flag(error.get("need_login")) or status == 401:
         return LoginRequired(f"login required: {said}", code=shown)
     if "/account/unhuman" in redirect:
         if "need_login=true" in redirect:
             return LoginRequired(f"login required: {said}", code=shown)
-        return CaptchaRequired(f"human check: {said}", code=shown)
+        return CaptchaRequired(f"human check: {said}", code=shown, page=page)
     if code in _MISSING_CODES or status in (404, 410) or name == "NotFoundError":
         return NotFound(f"not there: {said}", code=shown)
     if name == "PERMISSION_ERROR" or code == _FORBIDDEN:

@@ -39,6 +39,8 @@ class Session:
     """What this session may do that others may not, in the platform's words; not stored."""
     checked_at: datetime | None = None
     cool_until: datetime | None = None
+    held: bool = False
+    """Its requests wait, because it is being mended just now; not stored."""
 
     @property
     def slot(self) -> str:
@@ -83,13 +85,17 @@ class SessionPool:
                 return session
         return min(usable, key=self._load, default=None)
 
-    def _load(self, session: Session) -> tuple[int, int]:
-        """What a session has to do now, and what it has done so far."""
-        return self._busy[session.account], self._sent[session.account]
+    def _load(self, session: Session) -> tuple[bool, int, int]:
+        """Whether a session has to wait, what it has to do now, and what it has done so far."""
+        return session.held, self._busy[session.account], self._sent[session.account]
 
     def is_usable(self, account: str) -> bool:
         """Whether that account may send requests now."""
         return self.sessions[account].usable(self._now())
+
+    def is_held(self, account: str) -> bool:
+        """Whether its requests have to wait."""
+        return self.sessions[account].held
 
     def started(self, session: Session) -> None:
         """A request of *session* is on its way."""

@@ -19,11 +19,11 @@ from mediacrawler.args import CrawlArgs
 from mediacrawler.exceptions import PlatformError
 from mediacrawler.pages import Viewer
 from mediacrawler.sessions import Session, State
+from mediacrawler.sessions.accounts import Accounts
 from mediacrawler.spiders.base import PlatformSpider, now_utc
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
     from mediacrawler.spiders.base import StopVerdict
 
@@ -103,8 +103,41 @@ def check_sessions(
     return results
 
 
+class OneAccount(Accounts):
+    """The session that is checked, and nothing else."""
+
+    spider: SessionCheck
+
+    def load(self) -> list[Session]:
+        """The session, without what an export of a whole browser holds of other sites."""
+        session = self.spider.session
+        session.cookies = [
+            cookie
+            for one in session.cookies
+            if not one.domain or self._belongs(one.domain)
+            for cookie in self.spider.as_sent(one)
+        ]
+        return [session]
+
+    def _belongs(self, domain: str) -> bool:
+        dotted = f".{domain.lstrip('.')}"
+        return any(dotted.endswith(f".{own.lstrip('.')}") for own in self.spider.login_domains)
+
+    def check(self) -> None:
+        """What is missing is said in the result."""
+
+    def save(self, session: Session) -> None:
+        """Whoever asked decides whether it is stored."""
+
+    def put_aside(self, account: str, state: State, verdict: StopVerdict, reason: str) -> None:
+        self.spider.refused = state
+        self.spider.stop(verdict, reason)
+
+
 class SessionCheck(PlatformSpider):
     """Mixed into a platform's spider class, behind it: asks ``whoami_request`` and stops."""
+
+    accounts_class = OneAccount
 
     def __init__(self, session: Session, wait: float) -> None:
         Spider.__init__(self)
@@ -132,31 +165,16 @@ class SessionCheck(PlatformSpider):
 
     # --- The crawl of one request ----------------------------------------------------------
 
-    def _load_sessions(self, settings: BaseSettings) -> list[Session]:
-        """The session, without what an export of a whole browser holds of other sites."""
-        self.session.cookies = [
-            cookie
-            for one in self.session.cookies
-            if not one.domain or self._belongs(one.domain)
-            for cookie in self.as_sent(one)
-        ]
-        return [self.session]
-
-    def _belongs(self, domain: str) -> bool:
-        dotted = f".{domain.lstrip('.')}"
-        return any(dotted.endswith(f".{own.lstrip('.')}") for own in self.login_domains)
-
-    def _check_sessions(self) -> None:
-        """What is missing is said in the result."""
-
     async def start(self) -> AsyncIterator[Any]:
-        missing = self._missing(self.session)
+        missing = self.missing_cookies(self.session)
         if missing:
             self.refused = "expired"
             self.problem = f"cookies missing or expired: {', '.join(missing)}"
         else:
             await asyncio.sleep(self.wait)
             await self._ask()
+            if self.viewer and self.viewer.guest and await self.accounts.renew(self.session):
+                await self._ask()
         nothing_else: tuple[Request, ...] = ()
         for request in nothing_else:
             yield request
@@ -173,17 +191,10 @@ class SessionCheck(PlatformSpider):
             if viewer is not None and not viewer.guest:
                 return
 
-    def put_aside(self, account: str, state: State, verdict: StopVerdict, reason: str) -> None:
-        self.refused = state
-        self.stop(verdict, reason)
-
     def stop(self, verdict: StopVerdict, reason: str) -> None:
         """Nothing else is sent; the crawl ends by itself."""
         self.problem = self.problem or reason
         self.stop_verdict, self.stop_reason = verdict, reason
-
-    def save_session(self, session: Session) -> None:
-        """Whoever asked decides whether it is stored."""
 
     # --- The result ------------------------------------------------------------------------
 
@@ -206,7 +217,7 @@ class SessionCheck(PlatformSpider):
             session.state, session.reason = "expired", "the platform takes it for a guest"
         elif self.refused is not None:
             session.state, session.reason = self.refused, self.problem
-            rest = self.cool_downs.get(self.refused)
+            rest = self.accounts.cool_downs.get(self.refused)
             session.cool_until = now + timedelta(seconds=rest) if rest else None
         else:
             return Checked(session, problem=self.problem or "no answer")

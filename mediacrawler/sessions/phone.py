@@ -27,7 +27,7 @@ class PhoneLogin(SessionCheck):
         """Turn *session* into that of the owner of *phone*; False when it is being stopped."""
         raise NotImplementedError
 
-    def _missing(self, session: Session) -> list[str]:
+    def missing_cookies(self, session: Session) -> list[str]:
         return []  # there is nothing yet
 
     async def _ask(self) -> None:

@@ -20,27 +20,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ValidationError
 from scrapy import Request, Spider
-from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure as TwistedFailure
 
 from mediacrawler.args import CrawlArgs, explain
-from mediacrawler.cookies import Cookie, load_cookies
+from mediacrawler.cookies import Cookie
 from mediacrawler.exceptions import NotFound, PlatformError, UsageProblem
 from mediacrawler.items import Comment, Creator, Post, post_key
 from mediacrawler.job import Job
 from mediacrawler.ledger import CommentWalk, Ledger, Seed
 from mediacrawler.pages import CommentPage, PostList, PostPage
-from mediacrawler.sessions import Session, SessionPool, State
-from mediacrawler.sessions.store import SessionStore
+from mediacrawler.sessions import Session
+from mediacrawler.sessions.accounts import Accounts
 from mediacrawler.targets import Expected, Found, Target
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.http.cookies import CookieJar
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
@@ -52,8 +50,6 @@ HTML = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 """What a request for a page accepts; all others ask for JSON (DEFAULT_REQUEST_HEADERS)."""
 LIST_PRIORITY = 20  # lists and profiles: they feed everything else, and they are few
 COMMENT_PRIORITY = 10  # chains of pages: the sooner they start, the sooner the last one ends
-UNNAMED = "cookies"
-"""The account of cookies that come from the environment or a file; nothing is stored of it."""
 MAX_REDIRECTS = 5  # of a short link
 
 
@@ -109,6 +105,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     """So many pages in a row without a new comment end the comments of a post."""
 
     args: CrawlArgs
+    accounts_class: ClassVar[type[Accounts]] = Accounts
     job: Job | None = None
 
     # --- What a platform says -------------------------------------------------------------
@@ -189,8 +186,17 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     async def open_session(self, session: Session) -> None:
         """What *session* has to ask before its first request (keys, a visitor's cookies).
 
-        Uses :meth:`fetch`; may call :meth:`put_aside`.
+        Uses :meth:`fetch`; may call ``accounts.refused`` or ``accounts.put_aside``.
         """
+
+    async def renew_login(self, session: Session) -> bool:
+        """Renew an expired login by cookies that live longer, where the platform has them.
+
+        Uses :meth:`fetch` with ``mends=True``. True if the platform knows who it is again.
+
+        :raises PlatformError: it does not work.
+        """
+        return False
 
     async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
         """The signature of one attempt (see SigningMiddleware)."""
@@ -258,15 +264,11 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         self.default_user_agent: str = (
             settings.get(f"{self.name.upper()}_USER_AGENT") or settings["USER_AGENT"]
         )
-        self.cool_downs: dict[State, float] = {
-            "captcha": settings.getfloat("SESSION_COOLDOWN"),
-            "flagged": settings.getfloat("SESSION_COOLDOWN"),
-            "rate_limited": settings.getfloat("SESSION_COOLDOWN_RATE"),
-        }
         self.opened = asyncio.Event()
         """Set when the sessions are open; until then only what opens them is sent."""
-        self.sessions = SessionPool(self._load_sessions(settings), now_utc)
-        self._check_sessions()
+        self.accounts = self.accounts_class(self, settings)
+        self.sessions = self.accounts.pool
+        self.accounts.check()
         check_folder(Path(settings["SAVE_DATA_PATH"]))
         if settings["JOBDIR"]:
             self.job = Job(Path(settings["JOBDIR"]), self.args)
@@ -278,104 +280,15 @@ class PlatformSpider(Args[CrawlArgs], Spider):
                 f"no {self.name} post or creator in: {'; '.join(self.ledger.not_understood)}"
             )
 
-    def _load_sessions(self, settings: BaseSettings) -> list[Session]:
-        """The sessions that the user named, else the cookies of the environment or a file."""
-        self.store = SessionStore(Path(settings["SESSIONS_DIR"]))
-        if self.args.account == ["all"]:
-            sessions = self.store.all(self.name)
-        elif self.args.account:
-            sessions = [self.store.load(self.name, account) for account in self.args.account]
-        else:
-            sessions = [self._session_of_cookies(settings)]
-            if not sessions[0].cookies or self._missing(sessions[0]):
-                names = self.store.names(self.name)
-                if len(names) == 1:
-                    sessions = [self.store.load(*names[0])]
-        for session in sessions:
-            session.cookies = [c for cookie in session.cookies for c in self.as_sent(cookie)]
-        return sessions
-
-    def _session_of_cookies(self, settings: BaseSettings) -> Session:
-        named = settings.get(f"{self.name.upper()}_COOKIES_FILE")
-        cookies = load_cookies(
-            self.name,
-            os.environ,
-            Path(settings["COOKIES_DIR"]),
-            Path(named).expanduser() if named else None,
-        )
-        return Session(self.name, UNNAMED, cookies)
-
     def as_sent(self, cookie: Cookie) -> list[Cookie]:
         """A cookie in the form, and for the hosts, in which this platform wants it."""
         return [cookie]
 
-    def _missing(self, session: Session) -> list[str]:
+    def missing_cookies(self, session: Session) -> list[str]:
+        """Those of `required_cookies` that *session* lacks for what the arguments ask."""
         now = time.time()
         names = {c.name for c in session.cookies if c.value and not c.expired(now)}
         return [name for name in self.required_cookies if name not in names]
-
-    def _check_sessions(self) -> None:
-        """Make sure that there is somebody to send requests.
-
-        :raises UsageProblem: no session, cookies are missing, or all sessions rest.
-        """
-        for session in self.sessions.sessions.values():
-            missing = self._missing(session)
-            if missing:
-                whose = "" if session.account == UNNAMED else f" (account {session.account})"
-                raise UsageProblem(
-                    f"{self.name} needs the cookies {' and '.join(self.required_cookies)} of a "
-                    f"logged-in browser ({', '.join(missing)} missing or expired){whose}: log in "
-                    f"at {self.home}, copy the Cookie request header into cookies/{self.name}.txt "
-                    f"or into the environment variable {self.name.upper()}_COOKIES, or use "
-                    f"`scrapy login {self.name}` (README, 'The first real crawl')"
-                )
-        if not self.sessions.usable():
-            raise UsageProblem(self._why_nobody())
-
-    def _why_nobody(self) -> str:
-        resting = [
-            f"{session.account} ({session.state}"
-            + (f" until {session.cool_until:%Y-%m-%d %H:%M} UTC)" if session.cool_until else ")")
-            for session in self.sessions.sessions.values()
-        ]
-        if not resting:
-            return f"there is no stored account of {self.name}; use `scrapy login {self.name}`"
-        return f"no account of {self.name} can be used: {', '.join(resting)}"
-
-    def put_aside(self, account: str, state: State, verdict: StopVerdict, reason: str) -> None:
-        """Rest a session that the platform refuses; without another one the crawl stops."""
-        if not self.sessions.is_usable(account):
-            return  # another request of it has said so already
-        session = self.sessions.put_aside(account, state, reason, self.cool_downs.get(state, 0))
-        self.save_session(session)
-        self.crawler.stats.inc_value(f"sessions/put_aside/{state}")
-        left = len(self.sessions.usable())
-        if not left:
-            self.stop(verdict, reason)
-            return
-        self.logger.warning(
-            "%s: account %s is put aside, %d left: %s", self.name, account, left, reason
-        )
-
-    def save_session(self, session: Session) -> None:
-        """Store what has become of a session, if it is a stored one."""
-        if session.account == UNNAMED:
-            return
-        try:
-            self.store.update(session)
-        except OSError as error:
-            self.logger.error("%s: account %s: not saved: %s", self.name, session.account, error)
-
-    def jar(self, session: Session) -> CookieJar:
-        """The cookies that *session* sends, kept up to date by Scrapy.
-
-        :raises UsageProblem: cookies are switched off.
-        """
-        middleware = self.crawler.get_downloader_middleware(CookiesMiddleware)
-        if middleware is None:
-            raise UsageProblem("COOKIES_ENABLED must be True: sessions live in Scrapy's cookies")
-        return middleware.jars[session.slot]
 
     def _find(self, text: str, expected: Expected) -> list[Target]:
         found: Found = self.targets.find(text, expected)
@@ -413,15 +326,20 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         assert self.crawler.engine
         deferred_from_coro(self.crawler.engine.close_spider_async(reason=verdict))
 
-    async def fetch(self, request: Request, session: Session | None = None) -> Any:
+    async def fetch(
+        self, request: Request, session: Session | None = None, *, mends: bool = False
+    ) -> Any:
         """What the page function of *request* reads, or None when the crawl is being stopped.
 
-        Sent as *session*, or as any.
+        Sent as *session*, or as any. A request that *mends* its session does not wait for it to
+        be mended, and a refusal of it has no consequences.
 
         :raises PlatformError: the attempts are used up, or the answer is a refusal.
         """
         assert self.crawler.engine
         request.meta["awaited"] = True
+        if mends:
+            request.meta["mends"] = True
         if session is not None:
             request.meta["session"] = session.account
         try:

@@ -114,7 +114,8 @@ class BilibiliSpider(PlatformSpider):
             return
         if "SESSDATA" in names and not found.logged_in:
             reason = "the login in the cookies has expired"
-            self.put_aside(session.account, "expired", "login_required", reason)
+            if await self.accounts.refused(session.account, "expired", "login_required", reason):
+                await self.open_session(session)
         elif not found.logged_in:
             self.logger.warning(
                 "%s: without a login there are only a few comments per post, no dynamics and "

@@ -50,6 +50,8 @@ VISITOR_FORM = {
     "webdriver": "false",
     "return_url": f"{DESKTOP}/",
 }  # (2.5)
+RENEWING = {"SCF", "ALC"}  # cookies that outlive a login and renew it (1.3, 9.4)
+SIGN_ON_HOPS = 8  # a login goes over four hosts (9.1)
 COMMENT_PAGE = 20  # (3.11)
 POST_ATTEMPTS = 3  # desktop, mobile, the mobile page
 DISORDER = timedelta(days=1)  # the latest posts come nearly, not strictly by time (3.1)
@@ -96,39 +98,60 @@ class WeiboSpider(PlatformSpider):
             return [cookie]
         return [replace(cookie, domain=domain) for domain in DOMAINS]
 
-    def _missing(self, session: Session) -> list[str]:
+    def missing_cookies(self, session: Session) -> list[str]:
         """Posts that are named can be read by anybody; searches and lists need a login (1.2)."""
         if self.args.keywords or self.args.creators.strip():
-            return super()._missing(session)
+            return super().missing_cookies(session)
         return []
 
     # --- The sessions (1.3, 1.5, 2.5) -----------------------------------------------------
 
     async def open_session(self, session: Session) -> None:
         """What are the cookies worth on each host? Without a login, become a desktop visitor."""
-        headers = self._headers(f"{MOBILE}/", {"MWeibo-Pwa": "1"})
-        config = Request(f"{MOBILE}/api/config", headers=headers, meta={"user_agent": PHONE})
-        on_mobile = await self._is_login(config, session)
-        headers = self._headers(f"{DESKTOP}/")
-        config = Request(f"{DESKTOP}/ajax/config/get_config", headers=headers)
-        on_desktop = await self._is_login(config, session)
+        logins = await self._logins(session)
+        if not logins and await self.accounts.renew(session):
+            logins = await self._logins(session)
         if self.stopping:
             return
-        session.can |= {
-            name for name, can in (("mobile", on_mobile), ("desktop", on_desktop)) if can
-        }
-        self.on_mobile = self.on_mobile or on_mobile
-        self.on_desktop = self.on_desktop or on_desktop
-        if not (on_mobile or on_desktop):
+        session.can |= logins
+        self.on_mobile = self.on_mobile or "mobile" in logins
+        self.on_desktop = self.on_desktop or "desktop" in logins
+        if not logins:
             if self.args.keywords or self.creator_targets:
                 reason = "searches and lists need a login; the cookies are none"
-                self.put_aside(session.account, "guest", "login_required", reason)
+                self.accounts.put_aside(session.account, "guest", "login_required", reason)
                 return
             self.logger.warning(
                 "%s: without a login only the first page of comments is shown", self.name
             )
-        if not on_desktop:
+        if "desktop" not in logins:
             await self._become_visitor(session)
+
+    async def renew_login(self, session: Session) -> bool:
+        """Visit the home pages: while SCF and ALC live, single sign-on logs in again (9.4)."""
+        if not {cookie.name for cookie in self.accounts.jar(session)} & RENEWING:
+            return False
+        for home in (f"{DESKTOP}/", f"{MOBILE}/"):
+            await self._visit(home, session)
+            if await self._logins(session):
+                return True
+        return False
+
+    async def _visit(self, url: str, session: Session) -> None:
+        """Open a page of one of the hosts and follow its redirects, for the cookies they set."""
+        assert self.crawler.engine
+        for _ in range(SIGN_ON_HOPS):
+            meta = {"mends": True, "awaited": True, "session": session.account}
+            request = Request(url, headers={"Accept": HTML}, meta=meta)
+            try:
+                response = await self.crawler.engine.download_async(request)
+            except IgnoreRequest:
+                return
+            location = (response.headers.get("Location") or b"").decode("latin-1")
+            url = response.urljoin(location)
+            host = urlsplit(url).hostname or ""
+            if not location or not f".{host}".endswith(self.login_domains):
+                return
 
     def whoami_request(self) -> Request:
         """Whose session it is on the mobile host (1.5)."""
@@ -138,10 +161,19 @@ class WeiboSpider(PlatformSpider):
         """Whose session it is on the desktop host: a login can be one of either (1.3, 1.5)."""
         return [self._desktop("/ajax/config/get_config", {}, f"{DESKTOP}/", "me", {})]
 
+    async def _logins(self, session: Session) -> set[str]:
+        """Where *session* is a login: some of ``mobile`` and ``desktop``."""
+        headers = self._headers(f"{MOBILE}/", {"MWeibo-Pwa": "1"})
+        mobile = Request(f"{MOBILE}/api/config", headers=headers, meta={"user_agent": PHONE})
+        headers = self._headers(f"{DESKTOP}/")
+        desktop = Request(f"{DESKTOP}/ajax/config/get_config", headers=headers)
+        asked = {"mobile": mobile, "desktop": desktop}
+        return {host for host, request in asked.items() if await self._is_login(request, session)}
+
     async def _is_login(self, request: Request, session: Session) -> bool:
         """What a check endpoint says; a refusal is an answer too, and no reason to stop."""
         assert self.crawler.engine
-        request.meta.update(awaited=True, session=session.account)
+        request.meta.update(awaited=True, mends=True, session=session.account)
         try:
             response = await self.crawler.engine.download_async(request)
             content: Any = pages.read_answer(response.status, {}, response.body, url=response.url)
@@ -169,7 +201,7 @@ class WeiboSpider(PlatformSpider):
             return
         if visitor is not None:
             for name, value in (("SUB", visitor.sub), ("SUBP", visitor.subp)):
-                self.jar(session).set_cookie(Cookie(name, value).for_jar(".weibo.com"))
+                self.accounts.jar(session).set_cookie(Cookie(name, value).for_jar(".weibo.com"))
 
     # --- Search (3.1, 3.2, 6.2) -----------------------------------------------------------
 
@@ -262,7 +294,7 @@ class WeiboSpider(PlatformSpider):
             yield from self._nothing_found(seed)
         else:
             reason = "searches find nothing, whatever the word: silently blocked"
-            self.put_aside(response.meta["session"], "flagged", "blocked", reason)
+            self.accounts.put_aside(response.meta["session"], "flagged", "blocked", reason)
 
     def _nothing_found(self, seed: int) -> Output:
         """The empty answer was an honest one."""

@@ -126,7 +126,7 @@ class XhsSpider(PlatformSpider):
 
     def _set_cookies(self, session: Session, cookies: Mapping[str, str] | None) -> None:
         for name, value in (cookies or {}).items():
-            self.jar(session).set_cookie(Cookie(name, value).for_jar(self.cookie_domain))
+            self.accounts.jar(session).set_cookie(Cookie(name, value).for_jar(self.cookie_domain))
 
     # --- Requests (3) ---------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +25,27 @@ def chromium() -> Path:
     if os.environ.get("CI"):
         pytest.fail(f"CI needs a browser: {reason}")
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[str]:
+    """A screen that nobody looks at: what DISPLAY has to be for a browser with a window."""
+    if shutil.which("Xvfb") is None:
+        if os.environ.get("CI"):
+            pytest.fail("CI needs Xvfb")
+        pytest.skip("Xvfb is not installed")
+    with subprocess.Popen(
+        ["Xvfb", "-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        number = server.stdout.readline().strip()
+        try:
+            yield f":{number}"
+        finally:
+            server.terminate()
 
 
 @pytest.fixture(scope="session")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from mediacrawler.cookies import parse_cookies
+from mediacrawler.cookies import Cookie, parse_cookies
 from mediacrawler.sessions import Session
 from mediacrawler.sessions.store import SessionStore
 from sandbox.testing import RunningSandbox
+from sandbox.weibo import World as WeiboWorld
 from sandbox.xhs import World
 from tests.conftest import Crawled
+from tests.sandbox.weibo_client import Jar
 
 Crawl = Callable[..., Crawled]
 DEMO = "演示"
@@ -128,3 +132,73 @@ def test_a_single_stored_account_is_used_when_there_are_no_cookies(
     folder = accounts(anna="member")
     crawled = crawl("xhs", {"SESSIONS_DIR": folder}, cookies=None, keywords=DEMO, max_posts=1)
     assert crawled.exit_code == 0, crawled.output
+
+
+# --- A login that is renewed by cookies that live longer (Weibo) ------------------------------
+
+
+@pytest.fixture
+def weibo_login(calm_sandbox: RunningSandbox, tmp_path: Path) -> Callable[[str], SessionStore]:
+    """Store an account of Weibo with all that a login has left on its four hosts."""
+
+    def store(member: str) -> SessionStore:
+        jar = Jar(calm_sandbox)
+        jar.log_in(member)
+        cookies = [
+            Cookie(name, value, domain)
+            for domain, found in jar.cookies.items()
+            for name, value in found.items()
+        ]
+        sessions = SessionStore(tmp_path / "sessions")
+        sessions.save(Session("weibo", "anna", cookies))
+        return sessions
+
+    return store
+
+
+def crawl_weibo(crawl: Crawl, store: SessionStore) -> Crawled:
+    settings = {"SESSIONS_DIR": store.folder, "DOWNLOAD_DELAY": "0.05"}
+    arguments = {"account": "anna", "keywords": DEMO, "max_posts": 0, "max_comments": 5}
+    return crawl("weibo", settings, cookies=None, **arguments)
+
+
+@pytest.mark.parametrize("when", ["before", "in the middle"])
+def test_a_login_that_expires_is_renewed_once(
+    crawl: Crawl,
+    weibo_login: Callable[[str], SessionStore],
+    calm_sandbox: RunningSandbox,
+    when: str,
+) -> None:
+    store = weibo_login("member-21")
+    old = {cookie.value for cookie in store.load("weibo", "anna").cookies if cookie.name == "SUB"}
+    answered = 0 if when == "before" else 12
+
+    def expire() -> None:
+        while calm_sandbox.stats()["requests"] < answered:
+            time.sleep(0.02)
+        calm_sandbox.action("weibo", "expire-session", session="member-21")
+
+    with ThreadPoolExecutor() as pool:
+        expired = pool.submit(expire)
+        if when == "before":
+            expired.result()
+        crawled = crawl_weibo(crawl, store)
+        expired.result(10)
+    assert (crawled.exit_code, crawled.report["verdict"]) == (0, "complete"), crawled.output
+    assert crawled.output.count("the login of account anna is renewed") == 1
+    world = WeiboWorld(seed=1)
+    found = {mid for mid in world.search(DEMO) if world.status(mid) == "ok"}
+    assert found <= {post["post_id"] for post in crawled.posts}
+    kept = store.load("weibo", "anna")
+    assert kept.state == "ok"
+    assert not old & {cookie.value for cookie in kept.cookies if cookie.name == "SUB"}
+    assert not any(value in crawled.output for value in old)
+
+
+def test_a_login_that_cannot_be_renewed_stops_the_crawl(
+    crawl: Crawl, weibo_login: Callable[[str], SessionStore], calm_sandbox: RunningSandbox
+) -> None:
+    store = weibo_login("member-22")
+    calm_sandbox.action("weibo", "expire-session", session="member-22", for_good=True)
+    crawled = crawl_weibo(crawl, store)
+    assert (crawled.exit_code, crawled.report["verdict"]) == (6, "login_required"), crawled.output

@@ -188,6 +188,18 @@ def test_a_redirect_means_what_its_target_means(location, error):
         weibo.read_answer(302, {"location": location}, b"", url=DETAIL)
 
 
+def test_a_captcha_says_where_a_person_can_solve_it():
+    where = "https://security.weibo.com/captcha/geetest?key=0f"
+    for status, headers, body in (
+        (302, {"location": where}, b""),
+        (200, {}, json.dumps({"ok": -100, "url": where}).encode()),
+    ):
+        with pytest.raises(CaptchaRequired) as caught:
+            weibo.read_answer(status, headers, body, url=DETAIL)
+        assert caught.value.page == where
+        assert "0f" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [("7", 7.0), ("Tue, 14 May 2024 04:01:30 GMT", 90.0), ("soon", None)],

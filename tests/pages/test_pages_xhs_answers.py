@@ -1,6 +1,7 @@
 """Which answers of XHS are refusals, and what each of them means."""
 
 import json
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from xhs_fixtures import NOTE, note, note_page, page
@@ -236,3 +237,19 @@ def test_a_page_in_the_place_of_json_is_no_answer():
     assert type(refusal(200, html, url=API)) is UnexpectedResponse
     with pytest.raises(CaptchaRequired):
         xhs.comments("<html><script src='//x/captcha.js'></script></html>")
+
+
+def test_a_captcha_says_where_a_person_can_solve_it():
+    asked = refusal(461, verifyuuid="0f-1", verifytype="102")
+    where = urlsplit(asked.page)
+    assert (where.hostname, where.path) == ("www.xiaohongshu.com", "/website-login/captcha")
+    assert parse_qs(where.query) == {
+        "redirectPath": ["https://www.xiaohongshu.com/explore"],
+        "verifyUuid": ["0f-1"],
+        "verifyType": ["102"],
+        "verifyBiz": ["461"],
+    }
+    assert "0f-1" not in str(asked)
+    assert refusal(461).page is None
+    sent_on = refusal(302, url=PAGE, location="/website-login/captcha?verifyUuid=0f-2")
+    assert sent_on.page == "https://www.xiaohongshu.com/website-login/captcha?verifyUuid=0f-2"

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 from zhihu_fixtures import CHALLENGE, MISSING, answer, html_page, page
 
-from mediacrawler.exceptions import AccessDenied, PlatformError, UnexpectedResponse
+from mediacrawler.exceptions import (
+    AccessDenied,
+    CaptchaRequired,
+    PlatformError,
+    UnexpectedResponse,
+)
 from mediacrawler.pages import zhihu
 
 UNHUMAN = "https://www.zhihu.com/account/unhuman?type=Q8J2L3&need_login=false&session=1"
@@ -163,3 +168,20 @@ def test_a_refusal_that_was_cut_off_is_asked_again_and_blocks_nobody():
         zhihu.read_answer(403, {}, b'{"error": {"code": 403, "mess')
     with pytest.raises(AccessDenied):
         zhihu.read_answer(403, {}, b"")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body"),
+    [
+        (403, {}, error(40352, redirect=UNHUMAN).encode()),
+        (403, {}, error(49999, redirect="/account/unhuman?type=Q8J2L3&session=1").encode()),
+        (302, {"location": UNHUMAN}, b""),
+    ],
+)
+def test_a_human_check_says_where_it_is_done(
+    status: int, headers: dict[str, str], body: bytes
+) -> None:
+    with pytest.raises(CaptchaRequired) as caught:
+        zhihu.read_answer(status, headers, body, url=API)
+    assert (caught.value.page or "").startswith("https://www.zhihu.com/account/unhuman?type=Q8J2L3")
+    assert "Q8J2L3" not in str(caught.value)
