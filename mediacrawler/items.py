@@ -54,6 +54,9 @@ class Media:
     source: str | None = field(default=None, metadata=INTERNAL)
     """What names the file whichever host serves it, so that a later run knows it again; None:
     its address does, without the query."""
+    placeholder: str | None = field(default=None, metadata=INTERNAL)
+    """The type ("gif") of what the platform serves in the place of a file that it withholds, where
+    the file itself cannot be of that type."""
     soundtrack: bool = field(default=False, metadata=INTERNAL)
     """The sound of the video right before it in the list: both together are that video. Said by
     page modules, since other sound (music, a voice message) may stand behind a video as well."""

@@ -42,6 +42,11 @@ MEDIA_KINDS: dict[str, frozenset[MediaKind]] = {
 MUX_AT_ONCE = 2
 """Videos that are joined with their sound at the same time: the disk is what limits it."""
 
+WITHHELD = "the platform withholds it and sends a placeholder"
+
+GONE = frozenset({"HTTP 404", "HTTP 410", WITHHELD})
+"""Refusals after which another look would not help."""
+
 POLL_SECONDS = 0.25
 """How soon a stop of the crawl is noticed while ffmpeg works."""
 
@@ -224,8 +229,7 @@ class MediaPipeline:
             if refusal is None:
                 return "downloaded", ""
             refusals.append(refusal)
-        gone = all(refusal in ("HTTP 404", "HTTP 410") for refusal in refusals)
-        return ("gone" if gone else "failed"), refusals[0]
+        return ("gone" if GONE.issuperset(refusals) else "failed"), refusals[0]
 
     async def _download(
         self, folder: MediaFolder, position: int, media: Media, url: str, source: str
@@ -255,6 +259,9 @@ class MediaPipeline:
         if extension is None or not head:
             PartialFile(part).discard()
             return "not a media file"
+        if extension == media.placeholder:
+            PartialFile(part).discard()
+            return WITHHELD
         entry = await asyncio.to_thread(folder.keep, position, source, part, extension)
         PartialFile(part).discard()
         folder.note(position, entry)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from mediacrawler.items import Media
+from mediacrawler.items import Media, MediaKind
 from mediacrawler.pages.fields import as_dict, as_seconds, as_text, unique
 from mediacrawler.pages.weibo_fields import (
     as_dicts,
@@ -60,9 +60,27 @@ def picture_at(url: Any, geo: Any = None, pid: str | None = None) -> Media | Non
     size = as_dict(geo)
     width, height = as_size(size.get("width")), as_size(size.get("height"))
     if width is None or height is None:
-        width, height = _size_in_pid(address.rpartition("/")[2].partition(".")[0])
-    # a picture's id begins with its uploader's id
-    return Media("image", address, width, height, ext=extension(address), identifying=True)
+        width, height = _size_in_pid(_pid_in(address))
+    return _still("image", address, width, height)
+
+
+def _still(kind: MediaKind, address: str, width: int | None, height: int | None) -> Media:
+    suffix = extension(address)
+    named = _PID.fullmatch(_pid_in(address))
+    may_be_gif = suffix == "gif" or (named is not None and named[1] == "g")
+    return Media(
+        kind,
+        address,
+        width,
+        height,
+        ext=suffix,
+        identifying=True,  # a picture's id begins with its uploader's id
+        placeholder=None if may_be_gif else "gif",
+    )
+
+
+def _pid_in(address: str) -> str:
+    return address.rpartition("/")[2].partition(".")[0]
 
 
 def _size_in_pid(pid: str) -> tuple[int | None, int | None]:
@@ -141,14 +159,7 @@ def cover_of(page: dict[str, Any]) -> Media | None:
     if address is None:
         return None
     size = as_dict(given)
-    return Media(
-        "cover",
-        address,
-        as_size(size.get("width")),
-        as_size(size.get("height")),
-        ext=extension(address),
-        identifying=True,
-    )
+    return _still("cover", address, as_size(size.get("width")), as_size(size.get("height")))
 
 
 def is_video(page: dict[str, Any]) -> bool:

@@ -217,6 +217,22 @@ def test_all_files_come_in_their_best_quality(crawl: Crawl, world: World) -> Non
     assert crawled.exit_code == 0
 
 
+def test_a_withheld_picture_is_gone_and_its_placeholder_is_not_kept(
+    crawl: Crawl, calm_sandbox: RunningSandbox, world: World
+) -> None:
+    mid = world.fixed_post("withheld-picture").mid
+    crawled = crawl("weibo", posts=mid, max_comments=0, media="images")
+    first, withheld, last = crawled.posts[0]["media"]
+    assert [first["status"], last["status"]] == ["downloaded", "downloaded"]
+    assert (withheld["status"], withheld["path"], withheld["sha256"]) == ("gone", None, None)
+    assert (crawled.exit_code, crawled.report["verdict"]) == (3, "partial")
+    assert crawled.report["media"]["gone"] == 1
+    assert f"file 2 of post {mid} is gone: the platform withholds it" in crawled.output
+    folder = (crawled.data / first["path"]).parent
+    assert {path.name for path in folder.iterdir()} == {"1.jpg", "3.jpg", "index.json"}
+    assert calm_sandbox.stats()["media_requests"] == 3  # nor is the post read once more
+
+
 def test_expired_addresses_of_movies_are_renewed_once(
     crawl: Crawl, calm_sandbox: RunningSandbox, world: World
 ) -> None:

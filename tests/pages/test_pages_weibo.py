@@ -667,6 +667,26 @@ def test_a_picture_without_sizes_is_measured_by_its_id():
     assert (media.width, media.height) == (239, 239)
 
 
+@pytest.mark.parametrize(
+    ("address", "placeholder"),
+    [
+        (f"https://wx1.sinaimg.cn/large/{PID}.jpg", "gif"),
+        (f"https://wx1.sinaimg.cn/large/{PID}.png", "gif"),
+        ("https://ww1.sinaimg.cn/large/6204ece1gw1evvzegkr0xj20qo0qo.jpg", "gif"),
+        (f"https://wx1.sinaimg.cn/large/{GIF_PID}.gif", None),
+        (f"https://wx1.sinaimg.cn/large/{GIF_PID}.jpg", None),  # the id says more than the suffix
+        ("https://ww1.sinaimg.cn/large/6204ece1gw1evvzegkr0xg20qo0qo.gif", None),
+    ],
+)
+def test_a_gif_stands_for_a_withheld_picture_only_where_there_can_be_none(address, placeholder):
+    assert read(mblog(pics=[{"large": {"url": address}}])).media[0].placeholder == placeholder
+
+
+def test_a_withheld_cover_is_shown_as_a_gif_too():
+    cover = read(mblog(page_info=VIDEO_PAGE)).media[1]
+    assert (cover.kind, cover.placeholder) == ("cover", "gif")
+
+
 def test_ten_desktop_pictures_come_in_the_order_of_their_ids():
     pids = [f"{PID[:-1]}{n}" for n in range(10)]
     infos = {pid: desktop_picture(pid) for pid in reversed(pids)}
