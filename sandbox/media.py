@@ -155,6 +155,19 @@ def _box(kind: bytes, *parts: bytes) -> bytes:
     return struct.pack(">I", len(body) + 8) + kind + body
 
 
+def gif(name: str, width: int, height: int, ink: bytes = b"\x30\x90\x50") -> BytesBlob:
+    """A GIF of the true size with one pixel drawn; *name* is a comment inside.
+
+    :param ink: colour of the pixel, three bytes.
+    """
+    head = b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little") + b"\x80\0\0"
+    palette = ink + b"\xff\xff\xff"
+    words = name.encode("utf-8")[:255]
+    remark = b"\x21\xfe" + bytes([len(words)]) + words + b"\0"
+    image = b"\x2c\0\0\0\0\1\0\1\0\0\x02\x02\x44\x01\0"
+    return BytesBlob(head + palette + remark + image + b"\x3b", "image/gif")
+
+
 class Stamped:
     """A file of *size* bytes that begins with *head*.
 

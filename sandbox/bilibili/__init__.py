@@ -5,7 +5,8 @@
 """
 
 from sandbox.bilibili.site import Bilibili
-from sandbox.bilibili.world import DEMO_KEYWORD, FIXED_CREATORS, FIXED_VIDEOS, World
+from sandbox.bilibili.world import FIXED_CREATORS, FIXED_VIDEOS, World
+from sandbox.worlds import DEMO_KEYWORD
 
 PLATFORM = Bilibili
 

@@ -27,7 +27,6 @@ from sandbox.bilibili.views import (
 from sandbox.bilibili.world import (
     COMMENT_PAGE,
     CREATOR_ORDERS,
-    DEMO_KEYWORD,
     DURATIONS,
     FIXED_CREATORS,
     FIXED_VIDEOS,
@@ -57,7 +56,7 @@ from sandbox.core import (
     text_reply,
 )
 from sandbox.counters import Counters
-from sandbox.worlds import digest
+from sandbox.worlds import DEMO_KEYWORD, digest
 
 VISITOR = {
     "buvid3": "0F4A1B2C-3D5E-6F70-8192-A3B4C5D6E7F812345infoc",
@@ -232,13 +231,8 @@ class Bilibili(Platform):
 
     def __init__(self, options: Options, counters: Counters) -> None:
         super().__init__(options, counters)
-        self.world = World(
-            options.seed,
-            options.posts,
-            now=options.now,
-            media_size=options.media_size,
-            search_cap=int(options.switch("bilibili.search-cap", "1000")),
-        )
+        search_cap = int(options.switch("bilibili.search-cap", "1000"))
+        self.world = World.from_options(options, search_cap=search_cap)
         self.keys = Keys(options.seed)
         self.addresses = Addresses(options.seed, options.url_ttl)
         self.views = Views(self.world, self.addresses)

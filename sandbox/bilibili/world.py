@@ -11,22 +11,20 @@ import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sandbox import texts
+from sandbox import texts, worlds
 from sandbox.bilibili.dash import DashAudio, DashVideo
-from sandbox.core import WORLD_NOW, Blob
+from sandbox.core import Blob
 from sandbox.media import BytesBlob, Picture
 from sandbox.media import Video as VideoFile
-from sandbox.worlds import Dice, Scramble, digest, number
+from sandbox.worlds import DAY, FIXED_SPACE, READER_SPACE, Dice, Scramble, digest, number
 
 SEARCH_CAP = 1000  # results that one search gives at most (3.2)
 COMMENT_PAGE = 20  # (3.6)
 GUEST_COMMENTS = 3  # and the pinned one (3.6)
 SEGMENT = 360  # seconds of danmaku in one segment (3.10)
-DAY = 86_400
 
 ORDERS = ("totalrank", "click", "pubdate", "dm", "stow", "scores")
 CREATOR_ORDERS = ("pubdate", "click", "stow")
@@ -38,10 +36,6 @@ SIZES = {116: (1920, 1080), 80: (1920, 1080), 64: (1280, 720), 32: (852, 480), 1
 AUDIO = (30216, 30280, 30232)  # never in the order of quality
 
 EMOTES = ("[doge]", "[笑哭]", "[星星眼]", "[妙啊]", "[OK]", "😂", "👍")
-
-FIXED_SPACE = 0  # the documented creators and videos, the same for every seed
-READER_SPACE = 1  # people who comment
-READERS = 50_000
 
 _VIDEOS = Scramble("bilibili video", 48)
 _PARTS = Scramble("bilibili part", 52)
@@ -55,6 +49,7 @@ _OTHERS = 256  # numbers of a creator's dynamics from here on are no videos
 
 _USUAL_REPLIES: tuple[int, ...] = (0, 0, 0, 1, 1, 2, 5, 13)
 _DEEP_REPLIES: tuple[int, ...] = (45, 0, 31, 1, 12, 0, 2, 1)
+_FATES = {"deleted": 25, "hidden": 10, "private": 7}  # per mille
 
 
 # -- bvid ----------------------------------------------------------------------------------------
@@ -335,7 +330,6 @@ FIXED_CREATORS = ("demo", "prolific", "silent", "banned", "gone")
 """``demo`` owns :data:`FIXED_VIDEOS`, ``prolific`` has 95 videos, ``silent`` nothing, ``banned`` is
 banned, ``gone`` does not exist."""
 
-DEMO_KEYWORD = "演示"
 _FIXED_TOTALS = (len(FIXED_VIDEOS), 95, 0, 3, 0)
 _FIXED_OTHERS = (30, 12, 0, 0, 0)
 
@@ -400,33 +394,24 @@ class _Pool(NamedTuple):
     columns: dict[str, array[int]]
 
 
-class World:
+class World(worlds.World[Outline, User]):
     """Every right answer about Bilibili for one seed.
 
-    :param seed: same seed (and *now*), same world.
-    :param posts: videos that a keyword finds.
-    :param now: the world's present (aware).
-    :param media_size: smallest and largest video stream, bytes.
     :param search_cap: rows that one search gives at most.
+    :param more: of every world, see :class:`sandbox.worlds.World`.
     """
 
+    space_bits = 24
+    creator_bits = 16
+    reader_posts = 3
+    fixed_creators = FIXED_CREATORS
+    fixed_totals = _FIXED_TOTALS
+
     def __init__(
-        self,
-        seed: int = 1,
-        posts: int = 60,
-        *,
-        now: datetime = WORLD_NOW,
-        media_size: tuple[int, int] = (300_000, 1_500_000),
-        search_cap: int = SEARCH_CAP,
+        self, seed: int = 1, posts: int = 60, *, search_cap: int = SEARCH_CAP, **more: Any
     ) -> None:
-        self.seed = seed
-        self.posts = posts
-        self.now = int(now.timestamp())
-        self.media_size = media_size
+        super().__init__(seed, posts, **more)
         self.search_cap = search_cap
-        self._topics = {_space(word): word for word in texts.TOPICS}
-        self._outline = lru_cache(maxsize=16384)(self._make_outline)
-        self._user = lru_cache(maxsize=8192)(self._make_user)
         self._video = lru_cache(maxsize=2048)(self._make_video)
         self._dynamic = lru_cache(maxsize=2048)(self._make_dynamic)
         self._pool = lru_cache(maxsize=64)(self._make_pool)
@@ -435,9 +420,6 @@ class World:
         self._heat = lru_cache(maxsize=64)(self._make_heat)
         self._roots = lru_cache(maxsize=256)(self._make_roots)
         self.comment = lru_cache(maxsize=16384)(self._make_comment)
-
-    def _seed_of(self, space: int) -> int:
-        return 0 if space == FIXED_SPACE else self.seed
 
     # -- search ---------------------------------------------------------------------------------
 
@@ -497,9 +479,7 @@ class World:
         return tuple(pool.videos[row] for row in rows)
 
     def _make_pool(self, keyword: str) -> _Pool:
-        addresses = list(self._found_by(keyword))
-        if keyword != DEMO_KEYWORD:
-            addresses.sort(key=lambda address: number(self.seed, "rank", keyword, address))
+        addresses = self._ranked(keyword)
         outlines = [self._outline(address) for address in addresses]
         columns = {
             "click": [o.views for o in outlines],
@@ -514,17 +494,8 @@ class World:
         )
 
     def _found_by(self, keyword: str) -> Iterator[int]:
-        if keyword == DEMO_KEYWORD:
-            yield from (i for i, fixed in enumerate(FIXED_VIDEOS) if not fixed.course)
-            return
-        if keyword == "无结果" or keyword.startswith("empty") or not keyword.strip():
-            return
-        space, left, creator = _space(keyword), self.posts, 0
-        while left > 0:
-            searchable = min(left, _searchable(space, creator))
-            yield from (space << 24 | creator << 8 | post for post in range(searchable))
-            left -= searchable
-            creator += 1
+        found = super()._found_by(keyword)
+        return (a for a in found if (fixed := self._fixed(a)) is None or not fixed.course)
 
     def search_users(self, keyword: str) -> list[User]:
         """Creators that a keyword finds, each once."""
@@ -565,12 +536,6 @@ class World:
         video = self._video(address)
         return (video, video.parts[index]) if index < len(video.parts) else None
 
-    def _exists(self, address: int) -> bool:
-        creator = address >> 8
-        if creator >> 16 == FIXED_SPACE and creator >= len(FIXED_CREATORS):
-            return False
-        return address & 0xFF < self._user(creator).total
-
     def _fixed(self, address: int) -> Fixed | None:
         return FIXED_VIDEOS[address] if address < len(FIXED_VIDEOS) else None
 
@@ -578,15 +543,15 @@ class World:
         space = address >> 24
         dice = Dice(self._seed_of(space), "video", address)
         fixed = self._fixed(address)
-        now = int(WORLD_NOW.timestamp()) if space == FIXED_SPACE else self.now
-        time = now - _age(dice)
+        now = self._now_of(space)
+        time = now - dice.age()
         views = dice.skewed(3_000_000, 5)
         likes = views * dice.between(1, 12) // 100
         parts = 1 if dice.chance(85) else dice.between(2, 4)
         seconds = tuple(_length(dice) for _ in range(parts))
         roots = 0 if dice.chance(8) else 1 + dice.skewed(60, 2.5)
         replies, hidden = _USUAL_REPLIES, dice.between(1, 3) if dice.chance(20) else 0
-        status = _luck(dice)
+        status = dice.fate(_FATES)
         if fixed is not None:
             time, seconds, status = now - fixed.age * 3600, fixed.seconds, fixed.status
             roots, replies, hidden = fixed.roots, fixed.replies, 0
@@ -613,7 +578,7 @@ class World:
         dice = Dice(seed, "text", address)
         fixed = self._fixed(address) or Fixed("", 0)
         aid = self.aid(address)
-        mention = self.reader(dice) if dice.chance(12) else None
+        mention = self._reader(dice) if dice.chance(12) else None
         desc = (
             ""
             if dice.chance(15)
@@ -638,7 +603,7 @@ class World:
             uploaded=outline.time - dice.between(0, 2 * DAY),
             parts=tuple(self._parts(address, outline, fixed, dice)),
             tags=tuple(tags),
-            staff=((author, "UP主"), (self.reader(dice), "剪辑")) if staff else (),
+            staff=((author, "UP主"), (self._reader(dice), "剪辑")) if staff else (),
             season=fixed.season or (dice.between(1000, 9999) if dice.chance(10) else 0),
             own=dice.chance(80),
             paid=fixed.paid,
@@ -682,17 +647,13 @@ class World:
         if self.stream_path(part.cid, quality, codec) != path:
             return None
         if codec == 0:
-            small = max(20_000, self._size(path) // 10)
+            small = max(20_000, self._file_size(self.seed, path) // 10)
             return DashAudio(path, small) if quality in AUDIO else None
         if quality not in self.qualities(part):
             return None
         if codec == 1:
-            return VideoFile(path, self._size(path), part.seconds, *SIZES[quality])
-        return DashVideo(path, self._size(path))
-
-    def _size(self, path: str) -> int:
-        low, high = self.media_size
-        return low + number(self.seed, "size", path) % (high - low + 1)
+            return VideoFile(path, self._file_size(self.seed, path), part.seconds, *SIZES[quality])
+        return DashVideo(path, self._file_size(self.seed, path))
 
     def files(self, video: Video, quality: int = MEMBER_QUALITY) -> list[File]:
         """What a complete crawl of a video downloads: its cover, and of every part the best video
@@ -773,32 +734,24 @@ class World:
         if not 0 <= mixed < 1 << 40:
             return None
         address = _USERS.undo(mixed)
-        if address >> 16 == FIXED_SPACE and address >= len(FIXED_CREATORS):
+        if not self._is_somebody(address):
             return None
         user = self._user(address)
         return None if address < len(FIXED_CREATORS) and FIXED_CREATORS[address] == "gone" else user
 
-    def fixed_creator(self, name: str) -> User:
-        """The documented creator *name* (:data:`FIXED_CREATORS`)."""
-        return self._user(FIXED_CREATORS.index(name))
-
-    def reader(self, dice: Dice) -> User:
-        """Somebody who comments."""
-        return self._user(READER_SPACE << 16 | dice.below(READERS))
-
-    def viewer(self, account: str = "") -> User:
+    def viewer(self, session: str = "") -> User:
         """Who is logged in with the member session, or with another account's."""
-        place = number("viewer", account) if account else number("viewer")
-        return self._user(READER_SPACE << 16 | place % READERS)
+        draw = number("viewer", session) if session else number("viewer")
+        return self._user(self._reader_address(draw))
 
     def _make_user(self, address: int) -> User:
         space, index = address >> 16, address & 0xFFFF
         dice = Dice(self._seed_of(space), "user", address)
-        topic = self._topics.get(space) or sorted(texts.TOPICS)[number("topic", space) % 10]
+        topic = self._topic_of(space)
         gone = space == READER_SPACE and dice.chance(1)
         fans = dice.skewed(2_000_000, 8)
         official = dice.pick((-1,) * 17 + (0, 0, 1))
-        fixed = FIXED_CREATORS[index] if space == FIXED_SPACE and index < 5 else ""
+        fixed = FIXED_CREATORS[index] if space == FIXED_SPACE else ""
         face = f"/bfs/face/{_name('face', address, length=40)}.jpg"
         return User(
             address=address,
@@ -822,14 +775,6 @@ class World:
             place=dice.pick(texts.PROVINCES),
             room=dice.between(10**6, 10**7) if dice.chance(10) else 0,
         )
-
-    @staticmethod
-    def _total(space: int, index: int, dice: Dice) -> int:
-        if space == FIXED_SPACE:
-            return _FIXED_TOTALS[index] if index < len(_FIXED_TOTALS) else 0
-        if space == READER_SPACE:
-            return dice.below(3)
-        return _searchable(space, index) + dice.skewed(60, 3)
 
     def uploads(self, user: User, order: str = "pubdate") -> list[Video]:
         """A creator's videos as the list serves them, courses among them; deleted, hidden and
@@ -866,7 +811,7 @@ class World:
 
     def _dynamic_exists(self, address: int) -> bool:
         creator, index = address >> 10, address & 0x3FF
-        if creator >> 40 or (creator >> 16 == FIXED_SPACE and creator >= len(FIXED_CREATORS)):
+        if creator >> 40 or not self._is_somebody(creator):
             return False
         if index < _OTHERS:
             video = creator << 8 | index
@@ -895,7 +840,7 @@ class World:
         author = self._user(creator)
         space = creator >> 16
         dice = Dice(self._seed_of(space), "dynamic", address)
-        now = int(WORLD_NOW.timestamp()) if space == FIXED_SPACE else self.now
+        now = self._now_of(space)
         turn = index - _OTHERS
         video = self._video(creator << 8 | index) if index < _OTHERS else None
         kind = "AV" if video else ("DRAW", "WORD", "FORWARD", "ARTICLE", "LIVE_RCMD")[turn % 5]
@@ -904,7 +849,7 @@ class World:
         if pinned:
             time = now - 900 * DAY  # older than all others: it must end no crawl by date
         topic = author.topic if dice.chance(40) else ""
-        mention = self.reader(dice) if dice.chance(15) and kind != "AV" else None
+        mention = self._reader(dice) if dice.chance(15) and kind != "AV" else None
         words = texts.paragraphs(author.topic, dice, dice.between(1, 3), EMOTES)
         blocks = self._blocks(author, address, dice) if kind == "ARTICLE" else ()
         original, gone = self._original(address, turn) if kind == "FORWARD" else (None, False)
@@ -1072,11 +1017,11 @@ class World:
     def _make_comment(self, area: Area, root: int, reply: int = 0) -> Comment:
         dice = Dice(self.seed, "comment", area.name, root, reply)
         pinned = area.pinned and root == 0 and reply == 0
-        user = area.author if dice.chance(30 if reply else 3) or pinned else self.reader(dice)
+        user = area.author if dice.chance(30 if reply else 3) or pinned else self._reader(dice)
         topic = area.author.topic
         target = dice.below(reply) if reply > 1 and dice.chance(45) else 0
         text = texts.reply(topic, dice, EMOTES) if reply else texts.comment(topic, dice, EMOTES)
-        mention = self.reader(dice) if dice.chance(6) else None
+        mention = self._reader(dice) if dice.chance(6) else None
         if mention is not None:
             text += f" @{mention.name}"
         span = max(1, self.now - area.time)
@@ -1135,35 +1080,6 @@ def subtitle_blob(data: bytes) -> Blob:
     return BytesBlob(data, "application/json")
 
 
-def _space(keyword: str) -> int:
-    return 2 + number("space", keyword) % ((1 << 24) - 2)
-
-
-def _searchable(space: int, creator: int) -> int:
-    return 1 + number("searchable", space, creator) % 7
-
-
-def _age(dice: Dice) -> int:
-    """Seconds: 8 % of the videos are of today, 12 % of this week, a third older than 182 days."""
-    bucket = dice.below(100)
-    if bucket < 8:
-        return dice.between(30, DAY - 1)
-    if bucket < 20:
-        return dice.between(DAY, 7 * DAY - 1)
-    if bucket < 65:
-        return dice.between(7 * DAY, 182 * DAY - 1)
-    return dice.between(182 * DAY, 1100 * DAY)
-
-
 def _length(dice: Dice) -> int:
     """Seconds of a part: mostly short, some of hours (``217:7`` in search)."""
     return dice.between(3600, 14_000) if dice.chance(4) else dice.between(12, 1500)
-
-
-def _luck(dice: Dice) -> str:
-    luck = dice.below(1000)
-    if luck < 25:
-        return "deleted"
-    if luck < 35:
-        return "hidden"
-    return "private" if luck < 42 else "ok"

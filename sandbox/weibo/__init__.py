@@ -6,7 +6,8 @@ it down as JSON and as HTML, ``site.py`` answers requests. Facts are those of
 """
 
 from sandbox.weibo.site import Weibo
-from sandbox.weibo.world import DEMO_KEYWORD, FIXED_CREATORS, FIXED_POSTS, World
+from sandbox.weibo.world import FIXED_CREATORS, FIXED_POSTS, World
+from sandbox.worlds import DEMO_KEYWORD
 
 PLATFORM = Weibo
 

@@ -6,41 +6,27 @@ own conversion.
 
 from __future__ import annotations
 
-from sandbox.worlds import number
+from sandbox.worlds import from_letters, number, to_letters
 
 BASE62 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 EPOCH = 515_483_463  # unix seconds of id 0
 LOW_BITS = 22  # of an id, below its seconds
 LOW_MASK = (1 << LOW_BITS) - 1
 
-_BASE36 = BASE62[:36]
-
 
 def to_base62(value: int, width: int = 1) -> str:
     """*value* in base62, at least *width* letters."""
-    letters = ""
-    while value:
-        value, rest = divmod(value, 62)
-        letters = BASE62[rest] + letters
-    return letters.rjust(width, "0")
+    return to_letters(value, BASE62, width)
 
 
 def from_base62(letters: str) -> int | None:
-    value = 0
-    for letter in letters:
-        place = BASE62.find(letter)
-        if place < 0:
-            return None
-        value = value * 62 + place
-    return value
+    """The number behind *letters*; ``None`` where they are none."""
+    return from_letters(letters, BASE62)
 
 
 def to_base36(value: int, width: int = 1) -> str:
-    letters = ""
-    while value:
-        value, rest = divmod(value, 36)
-        letters = _BASE36[rest] + letters
-    return letters.rjust(width, "0")
+    """*value* in base36, at least *width* letters."""
+    return to_letters(value, BASE62[:36], width)
 
 
 def bid_of(mid: int) -> str:

@@ -36,7 +36,6 @@ from sandbox.weibo.pages import (
 from sandbox.weibo.views import Addresses, Json, Views, caption
 from sandbox.weibo.world import (
     COMMENT_PAGE,
-    DEMO_KEYWORD,
     DESKTOP_PAGES,
     DESKTOP_PROFILE_PAGE,
     FIXED_CREATORS,
@@ -52,7 +51,7 @@ from sandbox.weibo.world import (
     World,
     movie_address,
 )
-from sandbox.worlds import Scramble, digest, number
+from sandbox.worlds import DEMO_KEYWORD, Scramble, digest, number
 
 NO_CONTENT: Json = {"ok": 0, "msg": "这里还没有内容", "data": {"cards": []}}
 NOT_THERE: Json = {"ok": 0, "errno": "20101", "msg": "该微博不存在"}
@@ -130,9 +129,7 @@ class Weibo(Platform):
 
     def __init__(self, options: Options, counters: Counters) -> None:
         super().__init__(options, counters)
-        self.world = World(
-            options.seed, options.posts, now=options.now, media_size=options.media_size
-        )
+        self.world = World.from_options(options)
         self.addresses = Addresses(options.seed, options.url_ttl)
         self.views = Views(self.world, self.addresses)
         self.search_pages = SearchPages(self.views)

@@ -12,15 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sandbox import texts
-from sandbox.core import WORLD_NOW, Blob
-from sandbox.media import BytesBlob
+from sandbox import texts, worlds
+from sandbox.core import Blob
 from sandbox.media import Picture as PictureFile
 from sandbox.media import Video as VideoFile
+from sandbox.media import gif
 from sandbox.weibo.ids import (
     LOW_BITS,
     LOW_MASK,
@@ -35,7 +34,17 @@ from sandbox.weibo.ids import (
     to_base36,
     to_base62,
 )
-from sandbox.worlds import Dice, Scramble, mix, number
+from sandbox.worlds import (
+    DAY,
+    FIXED_SPACE,
+    Dice,
+    Scramble,
+    comment_time,
+    drawn_replies,
+    mix,
+    number,
+    pinned_posts,
+)
 
 SEARCH_PAGE = 10  # posts on a search page, mobile and desktop (3.1, 3.2)
 SEARCH_PAGES = {"1": 20, "61": 50, "60": 50, "64": 50}  # pages after which a tab is exhausted
@@ -46,14 +55,8 @@ COMMENT_PAGE = 20  # (3.10)
 HOT_CAP = 500  # top-level comments that the order by heat gives at most (3.10)
 CUT_AT = 130  # visible characters of a text in a list (3.5)
 
-DAY = 86_400
-FIXED_SPACE = 0  # the documented creators and posts, the same for every seed
-READER_SPACE = 1  # people who comment
-READERS = 12_000
-
 EMOJI = ("心", "哈哈", "允悲", "打call", "赞", "茶", "doge", "good")
 
-_SPACES = 1 << 18
 _POSTS = Scramble("weibo post", 40)
 _USERS = Scramble("weibo user", 32)
 _COMMENTS = Scramble("weibo comment", LOW_BITS)
@@ -62,6 +65,8 @@ _LEAST_AGE = 30  # seconds; nothing is younger
 
 _SIZES = ((1080, 1440), (1440, 1080), (1920, 1080), (2000, 3000), (690, 920), (4096, 2731))
 _USUAL_REPLIES = (0, 0, 0, 1, 1, 2, 5, 23)
+_FATES = {"deleted": 25, "private": 10, "followers": 7}  # per mille
+_FATES_OF_ORIGINALS = {"deleted": 8, "half-year": 4, "hidden": 3}  # percent
 _FORMS = (
     *("text",) * 18,
     *("pictures",) * 40,
@@ -297,7 +302,6 @@ FIXED_CREATORS = ("demo", "prolific", "silent", "banned")
 """``demo`` owns :data:`FIXED_POSTS`, ``prolific`` has 45 posts (two old ones pinned), ``silent``
 none, ``banned`` is gone."""
 
-DEMO_KEYWORD = "演示"
 _FIXED_TOTALS = (len(FIXED_POSTS), 45, 0, 4)
 _FIXED_PINNED: tuple[tuple[int, ...], ...] = ((), (40, 33), (), ())
 
@@ -308,31 +312,19 @@ GONE_TEXTS = {
 }
 
 
-class World:
-    """Every right answer about Weibo for one seed.
+class World(worlds.World[Outline, User]):
+    """Every right answer about Weibo for one seed."""
 
-    :param seed: same seed (and *now*), same world.
-    :param posts: posts that a keyword finds.
-    :param now: the world's present (aware).
-    :param media_size: smallest and largest video, bytes.
-    """
+    space_bits = 18
+    creator_bits = 14
+    space_name = "weibo space"
+    readers = 12_000
+    fixed_creators = FIXED_CREATORS
+    fixed_totals = _FIXED_TOTALS
 
-    def __init__(
-        self,
-        seed: int = 1,
-        posts: int = 60,
-        *,
-        now: datetime = WORLD_NOW,
-        media_size: tuple[int, int] = (300_000, 1_500_000),
-    ) -> None:
-        self.seed = seed
-        self.posts = posts
-        self.now = int(now.timestamp())
-        self.media_size = media_size
+    def __init__(self, seed: int = 1, posts: int = 60, **more: Any) -> None:
+        super().__init__(seed, posts, **more)
         self._key = number("weibo ids", seed) & (1 << 40) - 1
-        self._topics = {self._space(word): word for word in texts.TOPICS}
-        self._outline = lru_cache(maxsize=8192)(self._make_outline)
-        self._user = lru_cache(maxsize=8192)(self._make_user)
         self._post = lru_cache(maxsize=2048)(self._make_post)
         self._order = lru_cache(maxsize=256)(self._make_order)
         self._posted = lru_cache(maxsize=512)(self._make_posted)
@@ -372,22 +364,16 @@ class World:
         pages = [entries[i : i + SEARCH_PAGE] for i in range(0, len(entries), SEARCH_PAGE)]
         return pages[: SEARCH_PAGES[tab]]
 
-    def repeats(self, keyword: str) -> bool:
-        """Whether this keyword's pages repeat posts (10)."""
-        return keyword in texts.TOPICS or number(self.seed, "repeats", keyword) % 2 == 0
-
     def _make_order(self, keyword: str, tab: str) -> tuple[int, ...]:
-        found = list(self._found_by(keyword))
+        found = self._ranked(keyword)
         if tab == "64":
             found = [a for a in found if self._outline(a).form in ("video", "mix")]
-        if tab == "61":
+        elif tab == "61":
             found.sort(key=lambda address: (-self._outline(address).time, address))
             for place in range(6, len(found), 7):  # nearly, not strictly by time (3.1)
                 found[place - 1], found[place] = found[place], found[place - 1]
         elif tab == "60":
             found.sort(key=lambda address: (-self._outline(address).likes, address))
-        elif keyword != DEMO_KEYWORD:
-            found.sort(key=lambda address: number(self.seed, "rank", keyword, address))
         return tuple(found)
 
     def desktop_search(
@@ -430,28 +416,7 @@ class World:
         return outline.form in ("video", "mix")
 
     def _found_by(self, keyword: str) -> Iterator[int]:
-        keyword = keyword.strip("#")
-        if keyword == DEMO_KEYWORD:
-            yield from range(len(FIXED_POSTS))
-            return
-        if keyword == "无结果" or keyword.startswith("empty") or not keyword.strip():
-            return
-        space = self._space(keyword)
-        left, creator = self.posts, 0
-        while left > 0:
-            searchable = min(left, self._searchable(space, creator))
-            for post in range(searchable):
-                yield space << 22 | creator << 8 | post
-            left -= searchable
-            creator += 1
-
-    @staticmethod
-    def _space(keyword: str) -> int:
-        return 2 + number("weibo space", keyword) % (_SPACES - 2)
-
-    @staticmethod
-    def _searchable(space: int, creator: int) -> int:
-        return 1 + number("searchable", space, creator) % 7
+        return super()._found_by(keyword.strip("#"))
 
     def found_users(self, keyword: str) -> list[User]:
         """Creators that post about a keyword."""
@@ -508,9 +473,8 @@ class World:
         fine = _POSTS.do(address ^ self._key) >> LOW_BITS
         return self.now - _LEAST_AGE - (bucket << 18 | fine)
 
-    @staticmethod
-    def _fixed_time(address: int) -> int:
-        now = int(WORLD_NOW.timestamp())
+    def _fixed_time(self, address: int) -> int:
+        now = self._now_of(FIXED_SPACE)
         if address < len(FIXED_POSTS):
             return now - FIXED_POSTS[address].age * 3600
         # "prolific": one post in three days, the two pinned ones are old
@@ -526,15 +490,6 @@ class World:
             return dice.between(1, 2)
         return dice.between(3, 59) if luck < 75 else dice.between(60, 360)
 
-    def _exists(self, address: int) -> bool:
-        space, creator, post = address >> 22, address >> 8, address & 0xFF
-        if space == FIXED_SPACE:
-            return creator < len(FIXED_CREATORS) and post < _FIXED_TOTALS[creator]
-        return post < self._user(creator).total
-
-    def _seed_of(self, space: int) -> int:
-        return 0 if space == FIXED_SPACE else self.seed
-
     @staticmethod
     def _fixed(address: int) -> Fixed | None:
         return FIXED_POSTS[address] if address < len(FIXED_POSTS) else None
@@ -548,9 +503,9 @@ class World:
         roots = 0 if dice.chance(8) else 1 + dice.skewed(60, 2.5)
         replies: tuple[int, ...] = _USUAL_REPLIES
         form = dice.pick(_FORMS)
-        retweet = self._luck_of_original(dice) if dice.chance(16) else ""
+        retweet = dice.fate(_FATES_OF_ORIGINALS, 100) if dice.chance(16) else ""
         long = not retweet and dice.chance(18)
-        status = self._luck(dice)
+        status = dice.fate(_FATES)
         similar = dice.chance(5)
         hidden = dice.between(1, 3) if dice.chance(20) else 0
         if fixed is not None:
@@ -565,24 +520,6 @@ class World:
         return Outline(
             *(time, likes, shown, reposts, roots, replies, form, retweet, long, status, similar)
         )
-
-    @staticmethod
-    def _luck(dice: Dice) -> str:
-        luck = dice.below(1000)
-        if luck < 25:
-            return "deleted"
-        if luck < 35:
-            return "private"
-        return "followers" if luck < 42 else "ok"
-
-    @staticmethod
-    def _luck_of_original(dice: Dice) -> str:
-        luck = dice.below(100)
-        if luck < 8:
-            return "deleted"
-        if luck < 12:
-            return "half-year"
-        return "hidden" if luck < 15 else "ok"
 
     def _make_post(self, address: int) -> Post:
         space, creator = address >> 22, address >> 8
@@ -793,10 +730,9 @@ class World:
         if where is None:
             return None
         address, index, quality = where
-        low, high = self.media_size
-        size = low + number(self._seed_of(address >> 22), "size", *where) % (high - low + 1)
         if quality == 8:
-            return VideoFile(name, max(low // 4, 2000), 3, 1080, 1440)
+            return VideoFile(name, max(self.media_size[0] // 4, 2000), 3, 1080, 1440)
+        size = self._file_size(self._seed_of(address >> 22), *where)
         _label, _index, width, height = QUALITIES[quality]
         video = self._video(address, self._user(address >> 8), index)
         return VideoFile(name, size >> quality, video.seconds, width, height)
@@ -808,9 +744,9 @@ class World:
             return None
         width, height, kind = known
         if kind == "withheld":
-            return gif_file("withheld", 1, 1)
+            return gif("withheld", 1, 1)
         if kind == "gif":
-            return gif_file(pid + size, width, height)
+            return gif(pid + size, width, height)
         if size != "large":
             width, height = max(1, width // 4), max(1, height // 4)
         return PictureFile(f"{pid}/{size}", width, height)
@@ -848,30 +784,22 @@ class World:
         address = self.address_of_user(uid)
         return None if address is None else self._user(address)
 
-    def fixed_creator(self, name: str) -> User:
-        """The documented creator *name* (:data:`FIXED_CREATORS`)."""
-        return self._user(FIXED_CREATORS.index(name))
-
-    def viewer(self, session: str) -> User:
-        """Who is logged in with a session."""
-        return self._user(READER_SPACE << 14 | number("viewer", session) % READERS)
-
     def user_by_name(self, name: str) -> User | None:
         """By screen name, which ends with the address."""
         tail = re.search(r"_([0-9a-z]{7})$", name)
-        address = int(tail[1], 36) if tail else None
-        if address is None or address >> 32:
-            return None
-        user = self._user(address)
-        return user if user.name == name else None
+        user = self._user_at(int(tail[1], 36)) if tail else None
+        return user if user is not None and user.name == name else None
 
     def user_by_domain(self, domain: str) -> User | None:
         """By custom domain."""
         match = re.fullmatch(r"wb([0-9a-z]{7})", domain)
-        if match is None or int(match[1], 36) >> 32:
+        user = self._user_at(int(match[1], 36)) if match else None
+        return user if user is not None and user.domain == domain else None
+
+    def _user_at(self, address: int) -> User | None:
+        if address >> 32 or not self._is_somebody(address):
             return None
-        user = self._user(int(match[1], 36))
-        return user if user.domain == domain else None
+        return self._user(address)
 
     def address_of_user(self, uid: str) -> int | None:
         if not uid.isdigit() or not uid.isascii() or len(uid) != 10:
@@ -880,17 +808,13 @@ class World:
         if not 0 <= mixed < 1 << 32:
             return None
         address = _USERS.undo(mixed)
-        if address >> 14 == FIXED_SPACE and address >= len(FIXED_CREATORS):
-            return None
-        if address >> 14 == READER_SPACE and address & 0x3FFF >= READERS:
-            return None
-        return address
+        return address if self._is_somebody(address) else None
 
     def _make_user(self, address: int) -> User:
         space, index = address >> 14, address & 0x3FFF
         dice = Dice(self._seed_of(space), "user", address)
         uid = 1_000_000_000 + _USERS.do(address)
-        topic = self._topics.get(space) or sorted(texts.TOPICS)[number("topic", space) % 10]
+        topic = self._topic_of(space)
         name = re.sub(r"[^\w-]", "", texts.nickname(dice)) + "_" + to_base36(address, 7)
         total = self._total(space, index, dice)
         verified = dice.chance(20)
@@ -910,27 +834,12 @@ class World:
             likes=dice.skewed(900_000, 4),
             topic=topic,
             total=total,
-            pinned=self._pinned(space, index, total, dice),
+            pinned=_FIXED_PINNED[index] if space == FIXED_SPACE else pinned_posts(total, dice),
             verified=verified,
             verified_type=dice.pick((0, 2, 3, 200)) if verified else -1,
             reason=f"{topic}博主" if verified else "",
             banned=space == FIXED_SPACE and FIXED_CREATORS[index] == "banned",
         )
-
-    def _total(self, space: int, index: int, dice: Dice) -> int:
-        if space == FIXED_SPACE:
-            return _FIXED_TOTALS[index]
-        if space == READER_SPACE:
-            return dice.below(4)
-        return self._searchable(space, index) + dice.skewed(60, 3)
-
-    @staticmethod
-    def _pinned(space: int, index: int, total: int, dice: Dice) -> tuple[int, ...]:
-        if space == FIXED_SPACE:
-            return _FIXED_PINNED[index]
-        if total < 4 or not dice.chance(25):
-            return ()
-        return tuple(dict.fromkeys(dice.below(total) for _ in range(2)))
 
     def creator_posts(self, uid: str) -> list[str]:
         """MIDs of a creator's list as it is served: pinned first, then newest first. Deleted,
@@ -943,14 +852,7 @@ class World:
         return () if user.banned else self._posted(user.address)
 
     def _make_posted(self, address: int) -> tuple[int, ...]:
-        user = self._user(address)
-        posts = [address << 8 | post for post in range(user.total)]
-        shown = [post for post in posts if self._outline(post).status == "ok"]
-        shown.sort(key=lambda post: (post & 0xFF not in user.pinned, -self._outline(post).time))
-        return tuple(shown)
-
-    def _reader(self, dice: Dice) -> User:
-        return self._user(READER_SPACE << 14 | dice.below(READERS))
+        return tuple(self._listed(address, self._user(address).pinned))
 
     # -- comments -------------------------------------------------------------------------------
 
@@ -985,7 +887,7 @@ class World:
     def _replies(address: int, pattern: tuple[int, ...], root: int) -> int:
         if pattern is not _USUAL_REPLIES:
             return pattern[root % 8]
-        return pattern[(address * 2_654_435_761 + root * 40_503) >> 7 & 7]
+        return drawn_replies(pattern, address, root)
 
     def root_of(self, post: Post, cid: str) -> int | None:
         """The number of a top-level comment of *post*."""
@@ -1008,12 +910,8 @@ class World:
 
     def _comment_time(self, address: int, root: int, reply: int) -> int:
         outline = self._outline(address)
-        span = max(1, self.now - outline.time)
-        first = outline.time + mix(address, root) % span
-        if not reply:
-            return first
-        count = self._replies(address, outline.replies, root)
-        return first + reply * max(0, min(3600, (self.now - first) // (count + 1)))
+        replies = self._replies(address, outline.replies, root) if reply else 0
+        return comment_time(outline.time, self.now, mix(address, root), reply, replies)
 
     def comment(self, post: Post, root: int, reply: int = 0) -> Comment:
         dice = Dice(self._seed_of(post.address >> 22), "comment", post.address, root, reply)
@@ -1121,13 +1019,3 @@ def movie_address(name: str) -> str:
 
 def clip_address(name: str) -> str:
     return f"https://livephoto.us.sinaimg.cn/{name}.mov"
-
-
-def gif_file(name: str, width: int, height: int) -> BytesBlob:
-    """A GIF of the true size with one pixel drawn; *name* is a comment inside."""
-    head = b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little") + b"\x80\0\0"
-    palette = b"\x30\x90\x50\xff\xff\xff"
-    words = name.encode("utf-8")[:255]
-    remark = b"\x21\xfe" + bytes([len(words)]) + words + b"\0"
-    image = b"\x2c\0\0\0\0\1\0\1\0\0\x02\x02\x44\x01\0"
-    return BytesBlob(head + palette + remark + image + b"\x3b", "image/gif")

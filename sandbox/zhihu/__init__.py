@@ -4,10 +4,11 @@
 ``site.py`` answers requests. Facts are those of ``docs/platforms/zhihu.md``.
 """
 
+from sandbox.worlds import DEMO_KEYWORD
 from sandbox.zhihu.site import Zhihu
 from sandbox.zhihu.views import Views
-from sandbox.zhihu.world import DEMO_KEYWORD, FIXED_MEMBERS, FIXED_POSTS, World
+from sandbox.zhihu.world import FIXED_CREATORS, FIXED_POSTS, World
 
 PLATFORM = Zhihu
 
-__all__ = ["DEMO_KEYWORD", "FIXED_MEMBERS", "FIXED_POSTS", "PLATFORM", "Views", "World"]
+__all__ = ["DEMO_KEYWORD", "FIXED_CREATORS", "FIXED_POSTS", "PLATFORM", "Views", "World"]

@@ -28,13 +28,12 @@ from sandbox.core import (
     text_reply,
 )
 from sandbox.counters import Counters
-from sandbox.worlds import digest, number
+from sandbox.worlds import DEMO_KEYWORD, digest, number
 from sandbox.zhihu.login import Logins, helper, sign_in_page, unhuman_page
 from sandbox.zhihu.signature import BadSignature, Verifier
 from sandbox.zhihu.views import WWW, Addresses, Json, Views, camel, page_of
 from sandbox.zhihu.world import (
-    DEMO_KEYWORD,
-    FIXED_MEMBERS,
+    FIXED_CREATORS,
     FIXED_POSTS,
     KINDS,
     SORTS,
@@ -145,9 +144,7 @@ class Zhihu(Platform):
 
     def __init__(self, options: Options, counters: Counters) -> None:
         super().__init__(options, counters)
-        self.world = World(
-            options.seed, options.posts, now=options.now, media_size=options.media_size
-        )
+        self.world = World.from_options(options)
         self.addresses = Addresses(options.seed, options.url_ttl)
         self.views = Views(self.world, self.addresses)
         self.verifier = Verifier(strict_replay=options.strict_replay)
@@ -202,7 +199,7 @@ class Zhihu(Platform):
     def describe(self) -> Mapping[str, Any]:
         world = self.world
         posts = {fixed.name: world.fixed_post(fixed.name) for fixed in FIXED_POSTS}
-        members = {name: world.fixed_member(name) for name in FIXED_MEMBERS}
+        members = {name: world.fixed_creator(name) for name in FIXED_CREATORS}
         return {
             "cookies": ["member", "guest", "expired", "none", "member-2 (any suffix: another)"],
             "creators": {name: member.token or member.id for name, member in members.items()},

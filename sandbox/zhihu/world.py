@@ -2,29 +2,37 @@
 
 Pure functions of ``(seed, address)``; no HTTP, no JSON shapes. Every id carries its address, so any
 id that was ever handed out can be answered after a restart, however large the world is.
-
-An address is a space (a keyword's, 19 bits), a creator (13 bits) and a post (8 bits). Sections
-named in comments are those of ``docs/platforms/zhihu.md``.
+Sections named in comments are those of ``docs/platforms/zhihu.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sandbox import texts
-from sandbox.core import WORLD_NOW, Blob
-from sandbox.media import BytesBlob
+from sandbox import texts, worlds
+from sandbox.core import Blob
 from sandbox.media import Picture as PictureFile
 from sandbox.media import Video as VideoFile
-from sandbox.worlds import Dice, Scramble, digest, number
+from sandbox.media import gif
+from sandbox.worlds import (
+    DAY,
+    FIXED_SPACE,
+    READER_SPACE,
+    Dice,
+    Scramble,
+    Seal,
+    comment_time,
+    digest,
+    drawn_replies,
+    number,
+    to_letters,
+)
 
 KINDS = ("answer", "article", "pin", "zvideo", "question")
 SORTS = ("", "upvoted_count", "created_time")
-DAY = 86_400
 WITHIN = {
     "a_day": DAY,
     "a_week": 7 * DAY,
@@ -34,9 +42,6 @@ WITHIN = {
     "a_year": 365 * DAY,
 }
 
-FIXED_SPACE = 0  # the documented members and posts, the same for every seed
-READER_SPACE = 1  # people who comment
-READERS = 8000
 EMBEDDED = 2  # replies that come with a comment (3.8)
 
 _ID_BASE = 1_936_000_000_000_000_000  # 19 digits, above 2^53 (2.1)
@@ -44,6 +49,7 @@ _POSTS = Scramble("zhihu post", 40)
 _VIDEOS = Scramble("zhihu video", 48)
 _MEMBERS = Scramble("zhihu member", 32)
 _COMMENTS = Scramble("zhihu comment", 62)
+_FILES = Seal(address_size=5, index_size=2)
 _EMOTES = ("[捂脸]", "[赞同]", "[大笑]", "[思考]", "[赞]", "[爱]")
 _SIZES = ((1080, 1440), (1920, 1080), (1440, 1080), (2048, 1536), (750, 1000))
 _FORMS = ("jpg", "jpg", "jpg", "png", "webp")
@@ -51,6 +57,7 @@ _HANDS = ("shan", "hai", "lin", "he", "yun", "feng", "yu", "xue", "cha", "mian",
 _QUALITIES = {"ld": (640, 360), "sd": (854, 480), "hd": (1280, 720), "fhd": (1920, 1080)}
 _USUAL_REPLIES = (0, 0, 1, 0, 2, 3, 0, 7)
 _DEEP_REPLIES = (45, 0, 3, 1, 21, 0, 2, 1)
+_FATES = {"deleted": 25, "hidden": 7}  # per mille
 
 
 class Outline(NamedTuple):
@@ -257,13 +264,12 @@ FIXED_POSTS = (
 )
 """Posts of the documented member ``demo``; the keyword ``演示`` finds them all."""
 
-FIXED_MEMBERS = ("demo", "prolific", "silent", "banned", "protected", "org", "closed")
+FIXED_CREATORS = ("demo", "prolific", "silent", "banned", "protected", "org", "closed")
 """``demo`` owns :data:`FIXED_POSTS`; ``prolific`` has 65 answers to the question ``question-many``,
 25 articles, 22 pins and 21 zvideos; ``silent`` has none; ``banned`` is answered like nobody;
 ``protected`` shows itself only to members; ``org`` is an organisation; ``closed`` has
 deregistered."""
 
-DEMO_KEYWORD = "演示"
 _NAMES = {fixed.name: place for place, fixed in enumerate(FIXED_POSTS)}
 _PROLIFIC = ("answer",) * 65 + ("article",) * 25 + ("pin",) * 22 + ("zvideo",) * 21
 _FIXED_TOTALS = (len(FIXED_POSTS), len(_PROLIFIC), 0, 3, 4, 5, 2)
@@ -283,64 +289,35 @@ _FIXED_TOKENS = (
 _PICTURE, _COVER, _AVATAR, _COMMENT_PICTURE, _STREAM = range(5)
 
 
-def _pack(kind: int, address: int, index: int) -> str:
-    """32 hex digits that look random, carry an address and prove that the sandbox made them."""
-    plain = bytes([kind]) + address.to_bytes(5, "big") + index.to_bytes(2, "big")
-    mark = digest("file", plain.hex(), size=8)
-    pad = digest("pad", mark.hex(), size=8)
-    return (mark + bytes(a ^ b for a, b in zip(plain, pad, strict=True))).hex()
+def _name(kind: int, address: int, index: int) -> str:
+    """32 hex digits that carry an address."""
+    return _FILES.pack(kind, address, index).hex()
 
 
-def _unpack(packed: str) -> tuple[int, int, int] | None:
+def _read_name(name: str) -> tuple[int, int, int] | None:
     try:
-        data = bytes.fromhex(packed)
+        return _FILES.unpack(bytes.fromhex(name))
     except ValueError:
         return None
-    pad = digest("pad", data[:8].hex(), size=8)
-    plain = bytes(a ^ b for a, b in zip(data[8:], pad, strict=False))
-    if len(data) != 16 or digest("file", plain.hex(), size=8) != data[:8]:
-        return None
-    return plain[0], int.from_bytes(plain[1:6], "big"), int.from_bytes(plain[6:], "big")
-
-
-def tiny_gif(name: str) -> BytesBlob:
-    """A GIF of one pixel that carries its name."""
-    words = name.encode()[:200]
-    comment = b"\x21\xfe" + bytes([len(words)]) + words + b"\0"
-    head = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff"
-    return BytesBlob(head + comment + b"\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;", "image/gif")
 
 
 # -- the world ------------------------------------------------------------------------------------
 
 
-class World:
-    """Every right answer about Zhihu for one seed.
+class World(worlds.World[Outline, Member]):
+    """Every right answer about Zhihu for one seed; a keyword finds posts of all kinds."""
 
-    :param seed: same seed (and *now*), same world.
-    :param posts: posts (of all kinds) that a keyword finds.
-    :param now: the world's present (aware).
-    :param media_size: smallest and largest video, bytes.
-    """
+    space_bits = 19
+    creator_bits = 13
+    readers = 8000
+    fixed_creators = FIXED_CREATORS
+    fixed_totals = _FIXED_TOTALS
 
-    def __init__(
-        self,
-        seed: int = 1,
-        posts: int = 60,
-        *,
-        now: datetime = WORLD_NOW,
-        media_size: tuple[int, int] = (300_000, 1_500_000),
-    ) -> None:
-        self.seed = seed
-        self.posts = posts
-        self.now = int(now.timestamp())
-        self.media_size = media_size
-        self._topics = {self._space(word): word for word in texts.TOPICS}
-        self._outline = lru_cache(maxsize=32_768)(self._make_outline)
-        self._member = lru_cache(maxsize=8192)(self._make_member)
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
         self._post = lru_cache(maxsize=4096)(self._make_post)
         self._order = lru_cache(maxsize=256)(self._make_order)
-        self._pool = lru_cache(maxsize=64)(self._make_pool)
+        self._pool = lru_cache(maxsize=64)(self._ranked)
         self._answers = lru_cache(maxsize=256)(self._make_answers)
         self._roots = lru_cache(maxsize=64)(self._make_roots)
 
@@ -383,7 +360,7 @@ class World:
         if within in WITHIN:
             found = [a for a in found if self.now - self._outline(a).time <= WITHIN[within]]
         if member_id:
-            found = [a for a in found if self._member(a >> 8).id == member_id]
+            found = [a for a in found if self._user(a >> 8).id == member_id]
         if sort == "upvoted_count":
             found.sort(key=lambda a: (-self._outline(a).votes, a))
         elif sort == "created_time":
@@ -392,39 +369,6 @@ class World:
             moved = [(place + number(mark, a) % 16, place, a) for place, a in enumerate(found)]
             found = [a for _key, _place, a in sorted(moved)]
         return tuple(found)
-
-    def _make_pool(self, keyword: str) -> tuple[int, ...]:
-        found = list(self._found_by(keyword))
-        if keyword != DEMO_KEYWORD:
-            found.sort(key=lambda address: number(self.seed, "rank", keyword, address))
-        return tuple(found)
-
-    def _found_by(self, keyword: str) -> Iterator[int]:
-        if keyword == DEMO_KEYWORD:
-            yield from range(len(FIXED_POSTS))
-            return
-        if keyword == "无结果" or keyword.startswith("empty") or not keyword.strip():
-            return
-        space = self._space(keyword)
-        left = self.posts
-        for creator in range(self._creators()):
-            for post in range(min(left, self._searchable(space, creator))):
-                yield space << 21 | creator << 8 | post
-            left -= min(left, self._searchable(space, creator))
-            if not left:
-                return
-
-    def _creators(self) -> int:
-        """An upper bound of the creators of one keyword; each has a post at least."""
-        return min(self.posts, 8192)
-
-    @staticmethod
-    def _space(keyword: str) -> int:
-        return 2 + number("space", keyword) % ((1 << 19) - 2)
-
-    @staticmethod
-    def _searchable(space: int, creator: int) -> int:
-        return 1 + number("searchable", space, creator) % 7
 
     # -- posts ------------------------------------------------------------------------------------
 
@@ -461,18 +405,6 @@ class World:
             return None
         return address if self.post_id(address) == post_id else None
 
-    def _exists(self, address: int) -> bool:
-        space, creator, post = address >> 21, address >> 8 & 0x1FFF, address & 0xFF
-        if space == READER_SPACE or (space == FIXED_SPACE and creator >= len(FIXED_MEMBERS)):
-            return False
-        return post < self._total(space, creator)
-
-    def _seed_of(self, space: int) -> int:
-        return 0 if space == FIXED_SPACE else self.seed
-
-    def _now_of(self, space: int) -> int:
-        return int(WORLD_NOW.timestamp()) if space == FIXED_SPACE else self.now
-
     @staticmethod
     def _fixed(address: int) -> Fixed | None:
         return FIXED_POSTS[address] if address < len(FIXED_POSTS) else None
@@ -490,12 +422,12 @@ class World:
         dice = Dice(self._seed_of(space), "post", address)
         kind = self._kind(address, dice)
         fixed = self._fixed(address)
-        time = self._now_of(space) - self._age(dice)
+        time = self._now_of(space) - dice.age(2000 * DAY)
         votes = dice.skewed(30_000, 5)
         roots = 0 if dice.chance(8) else 1 + dice.skewed(60, 2.5)
         replies: tuple[int, ...] = _USUAL_REPLIES
         folded = dice.between(1, 3) if dice.chance(20) else 0
-        status = self._luck(dice)
+        status = dice.fate(_FATES)
         if fixed is not None:
             kind, status, folded = fixed.kind, fixed.status, 0
             time = self._now_of(space) - fixed.age * 3600
@@ -505,30 +437,10 @@ class World:
         shown = roots + folded + sum(self._replies(address, replies, i) for i in range(roots))
         return Outline(kind, time, votes, shown, roots, replies, status)
 
-    @staticmethod
-    def _age(dice: Dice) -> int:
-        """Seconds: 8 % of the posts are of today, 12 % of this week, a third older than half a
-        year."""
-        bucket = dice.below(100)
-        if bucket < 8:
-            return dice.between(30, DAY - 1)
-        if bucket < 20:
-            return dice.between(DAY, 7 * DAY - 1)
-        if bucket < 65:
-            return dice.between(7 * DAY, 182 * DAY - 1)
-        return dice.between(182 * DAY, 2000 * DAY)
-
-    @staticmethod
-    def _luck(dice: Dice) -> str:
-        luck = dice.below(1000)
-        if luck < 25:
-            return "deleted"
-        return "hidden" if luck < 32 else "ok"
-
     def _make_post(self, address: int) -> Post:
         space = address >> 21
         outline = self._outline(address)
-        author = self._member(address >> 8)
+        author = self._user(address >> 8)
         dice = Dice(self._seed_of(space), "text", address)
         fixed = self._fixed(address)
         edited = outline.time + dice.between(60, 40 * DAY) if dice.chance(30) else outline.time
@@ -629,7 +541,7 @@ class World:
             candidates = [
                 space << 21 | creator << 8 | post
                 for creator in range(self._known_creators(space))
-                for post in range(self._total(space, creator))
+                for post in range(self._user(space << 13 | creator).total)
             ]
         found: dict[int, list[int]] = {}
         for address in candidates:
@@ -658,13 +570,13 @@ class World:
         for index in range(count):
             width, height = dice.pick(_SIZES)
             form = "gif" if kind == "pin" and dice.chance(8) else dice.pick(_FORMS)
-            token = "v2-" + _pack(_PICTURE, address, index)
+            token = "v2-" + _name(_PICTURE, address, index)
             yield Picture(token, width, height, form, lost if index == 0 else "")
 
     def _cover(self, address: int, kind: str, dice: Dice) -> Picture | None:
         if kind != "article" or not dice.chance(60):
             return None
-        return Picture("v2-" + _pack(_COVER, address, 0), 1920, 823, "jpg")
+        return Picture("v2-" + _name(_COVER, address, 0), 1920, 823, "jpg")
 
     def _clip(self, address: int, kind: str, fixed: Fixed | None, dice: Dice) -> Clip | None:
         chance = {"zvideo": 100, "answer": 6, "pin": 12}.get(kind, 0)
@@ -686,7 +598,7 @@ class World:
             id=str(_ID_BASE + _VIDEOS.do(address << 8 | index)),
             seconds=dice.between(60, 6000) / 10,
             qualities=qualities,
-            cover=Picture("v2-" + _pack(_COVER, address, 1 + index), 1280, 720, "jpg"),
+            cover=Picture("v2-" + _name(_COVER, address, 1 + index), 1280, 720, "jpg"),
             size=dice.between(low, max(low, high)),
             address=address,
             index=index,
@@ -712,11 +624,11 @@ class World:
     def stream_name(clip: Clip, quality: str) -> str:
         """The 32 hex digits of a video file's address."""
         place = list(_QUALITIES).index(quality)
-        return _pack(_STREAM, clip.address, clip.index << 8 | place)
+        return _name(_STREAM, clip.address, clip.index << 8 | place)
 
     def stream_file(self, name: str) -> Blob | None:
         """The video file behind the 32 hex digits *name*."""
-        place = _unpack(name)
+        place = _read_name(name)
         if place is None or place[0] != _STREAM or not self._exists(place[1]):
             return None
         post = self._post(place[1])
@@ -729,7 +641,7 @@ class World:
 
     def picture_of(self, token: str) -> Picture | None:
         """The picture with this token (``v2-...``), also one that is gone."""
-        place = _unpack(token.removeprefix("v2-"))
+        place = _read_name(token.removeprefix("v2-"))
         if place is None:
             return None
         kind, address, _index = place
@@ -753,7 +665,7 @@ class World:
         elif size not in ("r", ""):
             width, height = 160, 120
         if picture.form == "gif":
-            return tiny_gif(f"{picture.token}_{size}")
+            return gif(f"{picture.token}_{size}", 1, 1, ink=b"\0\0\0")
         form = "jpeg" if picture.form == "jpg" else picture.form
         return PictureFile(f"{picture.token}_{size}", width, height, form)
 
@@ -794,15 +706,7 @@ class World:
     def member(self, name: str) -> Member | None:
         """The member with this id or url_token; ``None`` if there never was one."""
         address = self.address_of_member(name)
-        return None if address is None else self._member(address)
-
-    def fixed_member(self, name: str) -> Member:
-        """The documented member *name* (:data:`FIXED_MEMBERS`)."""
-        return self._member(FIXED_MEMBERS.index(name))
-
-    def viewer(self, session: str) -> Member:
-        """Who is logged in with a session."""
-        return self._member(READER_SPACE << 13 | number("viewer", session) % READERS)
+        return None if address is None else self._user(address)
 
     def address_of_member(self, name: str) -> int | None:
         if name and name in _FIXED_TOKENS:
@@ -814,19 +718,16 @@ class World:
         if not 0 <= hidden < 1 << 32:
             return None
         address = _MEMBERS.undo(hidden)
-        space, creator = address >> 13, address & 0x1FFF
-        if space == FIXED_SPACE and creator >= len(FIXED_MEMBERS):
+        if not self._is_somebody(address):
             return None
-        if space == READER_SPACE and creator >= READERS:
-            return None
-        member = self._member(address)
+        member = self._user(address)
         return address if name in (member.id, member.token) else None
 
-    def _make_member(self, address: int) -> Member:
+    def _make_user(self, address: int) -> Member:
         space, index = address >> 13, address & 0x1FFF
         dice = Dice(self._seed_of(space), "member", address)
-        fixed = FIXED_MEMBERS[index] if space == FIXED_SPACE else ""
-        topic = self._topics.get(space) or sorted(texts.TOPICS)[number("topic", space) % 10]
+        fixed = FIXED_CREATORS[index] if space == FIXED_SPACE else ""
+        topic = self._topic_of(space)
         closed = fixed == "closed" or (space == READER_SPACE and dice.chance(1))
         is_org = fixed == "org" or (not fixed and dice.chance(2))
         name = texts.nickname(dice)
@@ -848,7 +749,7 @@ class World:
             followers=dice.skewed(400_000, 7),
             following=dice.skewed(600, 2),
             topic=topic,
-            total=self._total(space, index),
+            total=self._total(space, index, dice),
             protected=fixed == "protected" or (not fixed and dice.chance(1)),
             banned=fixed == "banned",
             closed=closed,
@@ -856,13 +757,10 @@ class World:
 
     @staticmethod
     def _token(address: int, dice: Dice) -> str:
-        hidden, letters = _MEMBERS.do(address), ""
-        while hidden:
-            hidden, digit = divmod(hidden, 36)
-            letters = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + letters
-        return f"{dice.pick(_HANDS)}-{dice.pick(_HANDS)}-{letters or '0'}"
+        letters = to_letters(_MEMBERS.do(address), "0123456789abcdefghijklmnopqrstuvwxyz")
+        return f"{dice.pick(_HANDS)}-{dice.pick(_HANDS)}-{letters}"
 
-    def _total(self, space: int, index: int) -> int:
+    def _total(self, space: int, index: int, dice: Dice) -> int:
         if space == FIXED_SPACE:
             return _FIXED_TOTALS[index]
         if space == READER_SPACE:
@@ -872,7 +770,7 @@ class World:
     @staticmethod
     def avatar(member: Member) -> str:
         """The token of a member's avatar."""
-        return "v2-" + _pack(_AVATAR, member.address, 0)
+        return "v2-" + _name(_AVATAR, member.address, 0)
 
     def creator_posts(self, member_id: str, kind: str, sort: str = "created") -> list[str]:
         """Ids of a member's posts of one kind, each once, as the lists deliver them.
@@ -940,7 +838,7 @@ class World:
     def _replies(address: int, pattern: tuple[int, ...], root: int) -> int:
         if pattern is _DEEP_REPLIES:
             return pattern[root % 8]
-        return pattern[(address * 2_654_435_761 + root * 40_503) >> 7 & 7]
+        return drawn_replies(pattern, address, root)
 
     def comment_id(self, post: Post, root: int, reply: int = 0) -> str:
         return str(_COMMENTS.do(post.address << 22 | root << 8 | reply))
@@ -971,7 +869,7 @@ class World:
         picture = None
         if not reply and dice.chance(7):
             index = root
-            picture = Picture("v2-" + _pack(_COMMENT_PICTURE, post.address, index), 640, 640, "jpg")
+            picture = Picture("v2-" + _name(_COMMENT_PICTURE, post.address, index), 640, 640, "jpg")
         return Comment(
             id=self.comment_id(post, root, reply),
             root=root,
@@ -993,12 +891,6 @@ class World:
 
     def _comment_time(self, post: Post, root: int, reply: int) -> int:
         now = self._now_of(post.address >> 21)
-        span = max(1, now - post.time)
-        root_time = post.time + number("when", post.address, root) % span
-        if not reply:
-            return root_time
-        step = max(0, min(3600, (now - root_time) // (self.reply_count(post, root) + 1)))
-        return root_time + reply * step
-
-    def _reader(self, dice: Dice) -> Member:
-        return self._member(READER_SPACE << 13 | dice.below(READERS))
+        draw = number("when", post.address, root)
+        replies = self.reply_count(post, root) if reply else 0
+        return comment_time(post.time, now, draw, reply, replies)

@@ -179,7 +179,7 @@ def test_a_question_brings_its_answers(
 
 
 def test_a_member_brings_posts_of_all_kinds(crawl: Crawl, world: World) -> None:
-    member = world.fixed_member("prolific")
+    member = world.fixed_creator("prolific")
     crawled = crawl("zhihu", creators=member.token, max_posts=0, max_comments=0)
     (profile,) = crawled.creators
     assert (profile["creator_id"], profile["post_count"]) == (member.id, 133)
@@ -191,7 +191,7 @@ def test_a_member_brings_posts_of_all_kinds(crawl: Crawl, world: World) -> None:
 def test_a_type_asks_only_for_the_lists_that_have_it(
     crawl: Crawl, calm_sandbox: RunningSandbox, world: World
 ) -> None:
-    member = world.fixed_member("prolific")
+    member = world.fixed_creator("prolific")
     crawled = crawl(
         "zhihu", creators=f"https://www.zhihu.com/people/{member.id}/posts",
         post_type="article", max_posts=22, max_comments=0,
@@ -203,7 +203,7 @@ def test_a_type_asks_only_for_the_lists_that_have_it(
 
 @pytest.mark.parametrize(("name", "code"), [("silent", 0), ("banned", 0), ("protected", 0)])
 def test_members_without_posts(crawl: Crawl, world: World, name: str, code: int) -> None:
-    member = world.fixed_member(name)
+    member = world.fixed_creator(name)
     crawled = crawl("zhihu", creators=member.token, max_posts=5, max_comments=0)
     assert len(crawled.creators) == (name != "banned")
     assert crawled.exit_code == code, crawled.output
@@ -312,7 +312,7 @@ def test_expired_video_addresses_are_renewed(
 
 
 def test_privacy_is_on_by_default(crawl: Crawl, world: World) -> None:
-    member = world.fixed_member("demo")
+    member = world.fixed_creator("demo")
     crawled = crawl(
         "zhihu", {"ANONYMIZE": "1"}, creators=member.token, max_posts=15, max_comments=5,
         max_replies=2,

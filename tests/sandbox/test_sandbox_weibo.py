@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import pytest
 
 from sandbox.testing import RunningSandbox
-from sandbox.weibo import DEMO_KEYWORD, FIXED_POSTS, World
+from sandbox.weibo import DEMO_KEYWORD, FIXED_CREATORS, FIXED_POSTS, World
 from sandbox.weibo.ids import bid_of, id_at, mid_of, seconds_of
 
 MOBILE, DESKTOP, SEARCH = "m.weibo.cn", "weibo.com", "s.weibo.com"
@@ -177,6 +177,12 @@ def test_another_seed_is_another_world_but_the_documented_posts_stay() -> None:
     assert set(other.search("露营")).isdisjoint(WORLD.search("露营"))
     assert other.search(DEMO_KEYWORD) == WORLD.search(DEMO_KEYWORD)
     assert WORLD.post("5000000000000001") is None
+
+
+def test_a_name_or_domain_that_was_never_given_leads_to_nobody() -> None:
+    nobody = f"{len(FIXED_CREATORS):07}"  # the number behind the documented creators
+    assert WORLD.user_by_name(f"谁_{nobody}") is None
+    assert WORLD.user_by_domain(f"wb{nobody}") is None
 
 
 # -- search (3.1, 3.2) ----------------------------------------------------------------------------

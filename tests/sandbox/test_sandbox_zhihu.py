@@ -14,7 +14,7 @@ import pytest
 from mediacrawler.signing import zhihu as signing
 from sandbox.core import parse_cookies
 from sandbox.testing import RunningSandbox
-from sandbox.zhihu import DEMO_KEYWORD, FIXED_MEMBERS, FIXED_POSTS, World
+from sandbox.zhihu import DEMO_KEYWORD, FIXED_CREATORS, FIXED_POSTS, World
 
 WWW = "www.zhihu.com"
 AGENT = "Mozilla/5.0 (test)"
@@ -369,7 +369,7 @@ def test_the_page_after_the_last_answer_still_has_a_next(client: Client, world: 
 @pytest.mark.parametrize("kind", ["answer", "article", "pin", "zvideo"])
 @pytest.mark.parametrize("sort", ["created", "voteups"])
 def test_a_member_gives_all_its_posts(client: Client, world: World, kind: str, sort: str) -> None:
-    member = world.fixed_member("prolific")
+    member = world.fixed_creator("prolific")
     pages = list(
         client.pages(f"/api/v4/members/{member.token}/{kind}s?limit=50&offset=0&sort_by={sort}")
     )
@@ -382,8 +382,8 @@ def test_a_member_gives_all_its_posts(client: Client, world: World, kind: str, s
 
 
 def test_members_of_all_kinds(client: Client, world: World) -> None:
-    for name in FIXED_MEMBERS:
-        member = world.fixed_member(name)
+    for name in FIXED_CREATORS:
+        member = world.fixed_creator(name)
         target = f"/api/v4/members/{member.token or member.id}?include=follower_count"
         if member.banned:
             assert client.error(target) == (404, 4041)
@@ -391,7 +391,7 @@ def test_members_of_all_kinds(client: Client, world: World) -> None:
         profile = client.json(target)
         assert (profile["id"], profile["follower_count"]) == (member.id, member.followers)
         assert "answer_count" not in profile
-    assert client.json(f"/api/v4/members/{world.fixed_member('org').id}")["is_org"] is True
+    assert client.json(f"/api/v4/members/{world.fixed_creator('org').id}")["is_org"] is True
 
 
 # --- comments -----------------------------------------------------------------------------------
@@ -621,5 +621,5 @@ def test_a_repeated_page_names_itself_as_the_next(
 def test_the_overview_names_what_is_documented(sandbox: RunningSandbox) -> None:
     overview = sandbox.control("")["platforms"]["zhihu"]
     assert set(overview["posts"]) == {fixed.name for fixed in FIXED_POSTS}
-    assert set(overview["creators"]) == set(FIXED_MEMBERS)
+    assert set(overview["creators"]) == set(FIXED_CREATORS)
     assert quote(DEMO_KEYWORD) in quote(next(iter(overview["keywords"])))
