@@ -67,14 +67,22 @@ PLAYWRIGHT_PROGRAMS = (
     "chrome-win*/chrome.exe",
 )
 
+NOWHERE = "https://127.0.0.1:1"
+"""An address that Chromium never connects to, by a proxy or without: it takes port 1 for unsafe."""
+
+# No --disable-features here: it would replace Playwright's own, which keep more quiet.
 QUIET = (
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
+    f"--component-updater=url-source={NOWHERE}",  # models are fetched in spite of the line above
+    f"--gaia-url={NOWHERE}",  # where it asks at every start which Google accounts there are
+    f"--autofill-server-url={NOWHERE}",  # whom it asks what the fields of a login page mean
     "--disable-sync",
     "--disable-quic",  # proxies and the sandbox speak TCP
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",  # pages learn the address by UDP
 )
-"""The browser talks to the platform only, not to its maker."""
+"""The browser talks to the platform only, not to its maker, and never past its proxy."""
 
 LOCALE = "zh-CN"  # as the spiders' Accept-Language; the texts of the sites depend on it
 LOOPBACK = "127.0.0.1"

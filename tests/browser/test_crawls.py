@@ -184,6 +184,7 @@ def test_a_challenge_is_passed_once_in_the_browser_and_its_cookie_serves_all_oth
     assert len(texts) == 6
     assert all(world.post("answer", post_id) for post_id in texts)
     assert scripts_run(tls_sandbox) == 1
+    assert tls_sandbox.stats()["unknown_hosts"] == {}
     assert crawl.started_browser()
     assert "Traceback" not in crawled.output
     wait_until_gone(crawl.seen)

@@ -184,7 +184,8 @@ def test_a_confirmed_code_gives_the_session_of_whoever_confirmed_it(
     assert (session.platform, session.account, session.state) == (platform, "main", "ok")
     assert session.checked_at is not None
     assert "Chrome" in (session.user_agent or "")
-    assert_no_browser_is_left()
+    assert tls_sandbox.stats()["unknown_hosts"] == {}
+    assert_nothing_is_left(person)
 
 
 def test_the_drawing_says_what_the_phone_has_to_read(login: Login, person: Person) -> None:
@@ -268,13 +269,18 @@ def test_a_login_that_is_refused_on_the_phone_is_named(login: Login, person: Per
     ],
 )
 def test_a_timeout_says_what_was_waited_for(
-    login: Login, person: Person, act: Callable[[Person], None], what_was_missing: str
+    login: Login,
+    person: Person,
+    tls_sandbox: RunningSandbox,
+    act: Callable[[Person], None],
+    what_was_missing: str,
 ) -> None:
     with pytest.raises(LoginFailed) as failure:
         login(act, timeout=8)
 
     assert (failure.value.verdict, failure.value.message) == ("timeout", what_was_missing)
     assert_nothing_is_left(person)
+    assert tls_sandbox.stats()["unknown_hosts"] == {}
 
 
 def test_a_changed_cookie_is_no_login_unless_the_platform_knows_who_it_is(
