@@ -18,6 +18,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from mediacrawler import report
 from mediacrawler.feeds import RESERVE_BYTES, reserve_path, stop_on_disk_error
+from mediacrawler.handlers import shared
 from mediacrawler.items import iso_utc
 from mediacrawler.middlewares import BackoffMiddleware, require_platform_spider
 from mediacrawler.privacy import load_key, pseudonym
@@ -201,7 +202,7 @@ class Progress:
             f"{ledger.comments + ledger.replies} comments",
             f"{ledger.media['downloaded']} files",
             f"{answers / minutes:.0f} answers/min",
-            f"{self.in_flight()} in flight",
+            f"{shared(self.crawler).in_flight} in flight",
         ]
         backoff = self.crawler.get_downloader_middleware(BackoffMiddleware)
         waiting = [gate.resume_at for gate in backoff.gates.values()] if backoff else []
@@ -209,13 +210,6 @@ class Progress:
             until = datetime.fromtimestamp(max(waiting)).strftime("%H:%M:%S")
             parts.append(f"waiting until {until} (too many requests)")
         return f"{spider.name}: {', '.join(parts)}"
-
-    def in_flight(self) -> int:
-        """Requests that are on the wire now."""
-        engine = self.crawler.engine
-        if engine is None:
-            return 0
-        return sum(len(slot.transferring) for slot in engine.downloader.slots.values())
 
     def spider_closed(self, spider: PlatformSpider) -> None:
         if self.loop is not None and self.loop.running:

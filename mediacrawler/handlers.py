@@ -57,6 +57,7 @@ class Shared:
 
     def __init__(self, crawler: Crawler) -> None:
         self.free = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self.in_flight = 0
         self._crawler = crawler
         self._browser: CrawlBrowser | None = None
         self._fetcher: PageFetcher | None = None
@@ -122,12 +123,19 @@ class DownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         async with self._shared.free:
-            request.meta["sent_at"] = time.time()  # the back-off judges refusals by it
-            if "page_fetch" in request.meta:
-                return await self._shared.fetcher.fetch(request)
-            if request.meta.get("playwright"):
-                return await self._shared.browser.open(request)
-            return await self._download(request)
+            self._shared.in_flight += 1
+            try:
+                return await self._send(request)
+            finally:
+                self._shared.in_flight -= 1
+
+    async def _send(self, request: Request) -> Response:
+        request.meta["sent_at"] = time.time()  # the back-off judges refusals by it
+        if "page_fetch" in request.meta:
+            return await self._shared.fetcher.fetch(request)
+        if request.meta.get("playwright"):
+            return await self._shared.browser.open(request)
+        return await self._download(request)
 
     async def close(self) -> None:
         await self._shared.close()
