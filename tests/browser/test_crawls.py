@@ -20,6 +20,7 @@ from sandbox.testing import RunningSandbox
 from sandbox.xhs import World as XhsWorld
 from sandbox.zhihu import World as ZhihuWorld
 from tests.conftest import QUICK, ROOT, Crawled, crawl_command, run_folder
+from tests.proxy_servers import LocalProxy, LocalSocks
 
 
 def processes() -> dict[int, tuple[int, str]]:
@@ -223,6 +224,39 @@ def test_what_the_browser_shows_is_read_as_the_answer(
     assert len(crawled.posts) == arguments["max_posts"]
     assert crawled.output.count("opening a page in the browser") == 1
     assert crawl.started_browser()
+
+
+def test_the_browser_leaves_by_the_proxy_of_its_session(
+    tls_sandbox: RunningSandbox, chromium: Path, tmp_path: Path, started
+) -> None:
+    # Nothing but a proxy leads to the sandbox here, and nobody has signed its certificate.
+    program = tmp_path / "chromium"
+    program.write_text(f'#!/bin/sh\nexec "{chromium}" --ignore-certificate-errors "$@"\n')
+    program.chmod(0o755)
+    target, password = (tls_sandbox.host, tls_sandbox.port), "sEcret-4711"
+    with LocalSocks(target, user="anna", password=password) as own, LocalProxy(target) as other:
+        proxies = tmp_path / "proxies.txt"
+        proxies.write_text(f"{own.url}\n{other.url}\n")
+        crawl = started(
+            "zhihu",
+            ANSWERS,
+            cookies=behind_the_challenge(tls_sandbox),
+            environment={"http_proxy": "", "https_proxy": "", "no_proxy": ""},
+            SANDBOX_URL=None,
+            PROXIES=f"@{proxies}",
+            CHROMIUM_PATH=program,
+        )
+        crawled = crawl.finish()
+
+    assert crawled.exit_code == 0, crawled.output
+    assert len(crawled.posts) == 6
+    assert crawl.started_browser()
+    assert scripts_run(tls_sandbox) == 1
+    hosts = {asked.split(":")[0] for asked in own.asked_for}
+    assert {"www.zhihu.com", "static.zhihu.com"} <= hosts  # the script is the browser's alone
+    assert other.asked_for == []
+    everything = crawled.output + "".join(crawl.seen.values())
+    assert password not in everything
 
 
 @pytest.mark.parametrize(
