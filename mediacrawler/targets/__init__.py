@@ -41,8 +41,14 @@ class Found:
     unknown: list[str] = field(default_factory=list)
 
 
-_SEPARATORS = re.compile(r"[,，\s]+")
+SEPARATORS = ",，、；;|｜"
+"""What separates the entries of a list, besides blanks."""
+
+_WORD = re.compile(rf"[^{SEPARATORS}\s]+")
+_MARKS = "。．…！？：“”‘’（）《》【】「」『』"  # what a text puts around a word
 _LINK_LIKE = re.compile(r"https?://\S+", re.IGNORECASE)
+# Two links pasted one behind the other; behind a sign, the second is a part of the first.
+_SEAM = re.compile(r"(?<=[0-9A-Za-z])(?=https?://)", re.IGNORECASE)
 
 
 def scan(
@@ -54,11 +60,13 @@ def scan(
     """Find targets line by line.
 
     *link* matches every link form of the platform; *read_link* reads one match, *read_bare*
-    one separated word. Words around a link are the share text that it was pasted with, so
-    they are ignored; on a line without any target each word is named as not understood.
+    one separated word, without punctuation at its ends. Words around a link are the share text
+    that it was pasted with, so they are ignored; on a line without any target each word is named
+    as not understood.
     """
     found = Found()
-    for line in text.splitlines():
+    for pasted in text.splitlines():
+        line = _SEAM.sub(" ", pasted)
         positioned: list[tuple[int, Target]] = []
         unknown: list[str] = []
         for match in link.finditer(line):
@@ -69,12 +77,14 @@ def scan(
                 positioned.append((match.start(), target))
         rest = link.sub(lambda match: " " * len(match[0]), line)
         foreign = _LINK_LIKE.findall(rest)
-        for word in re.finditer(r"[^,，\s]+", rest):
-            target = read_bare(word[0])
+        words = list(_WORD.finditer(rest))
+        for word in words:
+            bare = word[0].strip(_MARKS)
+            target = read_bare(bare) if bare else None
             if target is not None:
                 positioned.append((word.start(), target))
         if not positioned and not unknown and not foreign:
-            unknown.extend(word for word in _SEPARATORS.split(rest) if word)
+            unknown.extend(word[0] for word in words)
         found.targets.extend(target for _, target in sorted(positioned, key=lambda p: p[0]))
         found.unknown.extend(unknown + foreign)
     found.targets = list(unique_targets(found.targets))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from mediacrawler.targets import Expected, Found, Target, scan, unique_targets
+from mediacrawler.targets import SEPARATORS, Expected, Found, Target, scan, unique_targets
 
 # --- 2.1: aid and bvid are two names of one number ------------------------------------------
 
@@ -84,7 +84,6 @@ _LINK = re.compile(
     r"(?::\d+)?(?:[/?#][A-Za-z0-9\-._~:/?#@!$&*+=%]*)?",
     re.IGNORECASE,
 )
-_OTHER_SEPARATORS = str.maketrans(dict.fromkeys("、；;|｜，", " "))
 _BARE_BVID = re.compile(r"(?<![A-Za-z0-9])[Bb][Vv]1[1-9A-HJ-NP-Za-km-z]{9}(?![A-Za-z0-9])")
 _BARE_AID = re.compile(r"(?<![A-Za-z0-9])av(\d{1,16})(?![A-Za-z0-9])", re.IGNORECASE)
 _BARE_ARTICLE = re.compile(r"(?<![A-Za-z0-9])cv(\d{1,16})(?![A-Za-z0-9])", re.IGNORECASE)
@@ -105,8 +104,7 @@ def find(text: str, expected: Expected) -> Found:
     id. Series and courses are not understood: they are outside the flow of videos.
     """
     found = Found()
-    text = text.replace("&amp;", "&").translate(_OTHER_SEPARATORS)
-    for line in text.splitlines():
+    for line in text.replace("&amp;", "&").splitlines():
         in_line = scan(line, _LINK, _read_link, _bare_reader(line, expected))
         found.targets.extend(in_line.targets)
         found.unknown.extend(in_line.unknown)
@@ -130,8 +128,8 @@ def _bare_reader(line: str, expected: Expected) -> Callable[[str], Target | None
     def read(word: str) -> Target | None:
         return _read_bare(word, expected)
 
-    words = _LINK.sub(" ", line).replace(",", " ").split()
-    if _LINK.search(line) and not all(map(read, words)):
+    words = re.split(rf"[{SEPARATORS}\s]+", _LINK.sub(" ", line))
+    if _LINK.search(line) and not all(map(read, filter(None, words))):
         return lambda word: None  # a title around the link; its numbers are nobody's
     return read
 

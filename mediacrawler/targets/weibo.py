@@ -36,7 +36,8 @@ _URL_TEXT = r"[A-Za-z0-9\-._~:/?#\[\]@!$&'*+;=%|]"
 _LINK = re.compile(
     r"(?<![A-Za-z0-9.@-])(?:https?:)?(?://)?"
     r"(?:(?:[a-z0-9-]+\.)*weibo\.(?:com|cn)|t\.cn)(?::\d+)?"
-    rf"(?:/n/{_NICK}|/{_URL_TEXT}*)",
+    # a comma ends a link, but for those of the app's share pages (/share/1,4645748019299849.html)
+    rf"(?:/n/{_NICK}|/(?:{_URL_TEXT}|,(?=\d+\.html))*)",
     re.IGNORECASE,
 )
 _TRAILING = ".,;:!?'\"*|~&"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from mediacrawler.targets import Expected, Found, Target, scan, unique_targets
+from mediacrawler.targets import SEPARATORS, Expected, Found, Target, scan, unique_targets
 
 CONTENT_TYPES = ("answer", "article", "pin", "zvideo", "question")
 """The kinds of posts. Each numbers its own: a post is known by its kind **and** id (2.1)."""
@@ -25,7 +25,6 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _TRAILING = ".;:!?)]'*"
-_TRAILING_WIDE = "。，、；：！？）】」』》”’…"
 _DIGITS = re.compile(r"[0-9]{1,20}")
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _HEX_ID = re.compile(r"[0-9a-fA-F]{32}")
@@ -161,7 +160,7 @@ def _bare_reader(line: str, expected: Expected) -> Callable[[str], Target | None
     """
     if expected == "post":
         return _read_bare_post
-    pieces = [piece.strip() for piece in re.split(r"[,，]", line)]
+    pieces = [piece.strip() for piece in re.split(f"[{SEPARATORS}]", line)]
     is_list = all(_TOKEN.fullmatch(piece) or _LINK.fullmatch(piece) for piece in pieces if piece)
     if is_list or not _LINK.search(line):
         return _read_bare_creator
@@ -169,12 +168,11 @@ def _bare_reader(line: str, expected: Expected) -> Callable[[str], Target | None
 
 
 def _read_bare_post(word: str) -> Target | None:
-    match = _PREFIXED.fullmatch(word.rstrip(_TRAILING_WIDE))
+    match = _PREFIXED.fullmatch(word)
     return _post(match[1].lower(), match[2]) if match else None
 
 
 def _read_bare_creator(word: str) -> Target | None:
-    word = word.rstrip(_TRAILING_WIDE)
     if _HEX_ID.fullmatch(word):
         return Target("creator", word.lower())
     return Target("creator", word) if _TOKEN.fullmatch(word) else _read_bare_post(word)

@@ -151,6 +151,11 @@ def test_lists_keep_their_order_and_name_each_target_once() -> None:
     assert find(text, "post").targets == [video("BV1xx411c7mD"), video("BV17x411w7KC"), opus()]
 
 
+def test_links_without_anything_between_them_are_two() -> None:
+    text = "https://www.bilibili.com/video/BV1xx411c7mDhttps://b23.tv/BV17x411w7KC"
+    assert find(text, "post").targets == [video("BV1xx411c7mD"), video("BV17x411w7KC")]
+
+
 def test_numbers_in_the_title_around_a_link_are_nobodys_account() -> None:
     text = "第 100 期 2024 https://space.bilibili.com/99\n100,UID:101"
     assert [target.id for target in find(text, "creator").targets] == ["99", "100", "101"]

@@ -85,6 +85,7 @@ POST_LINKS = [
     f"https://weibo.cn/comment/{BID}?uid=1",
     f"https://weibo.cn/{UID}/{BID}",
     f"https://weibo.com/tv/show/1034:4645779462357001?mid={MID}",
+    f"https://share.api.weibo.cn/share/310000000,{MID}.html?weibo_id={MID}",
     f"https://weibo.com/tv/v/{BID}?fid=1034:4645779462357001",
     "https://passport.weibo.com/visitor/visitor?entry=miniblog&a=enter"
     f"&url=https%3A%2F%2Fweibo.com%2F{UID}%2F{BID}&domain=weibo.com",
@@ -195,6 +196,22 @@ def test_several_links_and_ids_keep_their_order_and_come_once() -> None:
     text = f"4649106427873349, https://weibo.com/{UID}/{BID}，{MID} Mb15BDYR0"
     ids = [target.id for target in find(text, "post").targets]
     assert ids == ["4649106427873349", MID, "4826257999528718"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MID}；4649106427873349。",
+        f"“{BID}”、KkBtUx2dv",
+        f"https://weibo.com/{UID}/{BID}https://m.weibo.cn/detail/4649106427873349",
+    ],
+)
+def test_entries_of_a_list_are_told_apart(text: str) -> None:
+    assert [target.id for target in find(text, "post").targets] == [MID, "4649106427873349"]
+
+
+def test_punctuation_is_no_part_of_a_name() -> None:
+    assert find("《@山间茶馆》。 。", "creator") == find("@山间茶馆", "creator")
 
 
 def test_an_at_name_beside_a_link_belongs_to_the_share_text() -> None:

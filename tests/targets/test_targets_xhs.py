@@ -103,6 +103,19 @@ def test_share_texts_give_every_link_once_and_in_order():
 @pytest.mark.parametrize(
     "text",
     [
+        f"{NOTE}、{OTHER_NOTE}",
+        f"{NOTE}；{OTHER_NOTE}。",
+        f"《{NOTE}》|{OTHER_NOTE}",
+        f"{SITE}/explore/{NOTE}{SITE}/explore/{OTHER_NOTE}",
+    ],
+)
+def test_entries_of_a_list_are_told_apart(text):
+    assert find(text, "post").targets == [post(), post(OTHER_NOTE)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "d9079b2f-50e1-518e-de3b-c2fdc9461362#1726655281500",  # a suggestion card
         NOTE + "0",
         NOTE.upper(),

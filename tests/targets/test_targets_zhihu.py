@@ -147,8 +147,13 @@ def test_english_words_of_a_share_text_are_no_creators() -> None:
     assert zhihu.find(text, "creator").targets == [Target("creator", "ye-wai-ri-ji")]
 
 
+def test_links_without_anything_between_them_are_two() -> None:
+    text = f"https://www.zhihu.com/question/{Q}/answer/{A}https://zhuanlan.zhihu.com/p/{P}"
+    assert zhihu.find(text, "post").targets == [ANSWER, ARTICLE]
+
+
 def test_a_list_may_mix_links_and_tokens() -> None:
-    text = f"tok-1,https://www.zhihu.com/people/tok-2/answers，{HEX}\ntok-3 tok-1"
+    text = f"tok-1、https://www.zhihu.com/people/tok-2/answers，{HEX}\ntok-3 tok-1"
     ids = [target.id for target in zhihu.find(text, "creator").targets]
     assert ids == ["tok-1", "tok-2", HEX, "tok-3"]
 
