@@ -140,7 +140,7 @@ class Anonymizer:
             mark = "" if len(name) >= LONG_NAME else "@"
             text = text.replace(f"{mark}{name}", f"{mark}{mask(name)}")
         for person_id in sorted(ids, key=len, reverse=True):
-            if len(person_id) >= LONG_ID:
+            if len(person_id) >= LONG_ID and person_id in text:  # a hash takes longer than a look
                 text = text.replace(person_id, self._pseudonym(item, person_id))
         return text
 
