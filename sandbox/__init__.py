@@ -9,7 +9,10 @@ a platform is checked by the other. One module (or package) a platform, found by
 * :mod:`sandbox.server` -- HTTP and TLS, dispatch by Host header, latency, control endpoints;
 * :mod:`sandbox.faults`, :mod:`sandbox.counters` -- misbehaviour on demand, and what was seen;
 * :mod:`sandbox.logins` -- accounts, their sessions, QR codes and the phone that confirms them;
-* :mod:`sandbox.worlds`, :mod:`sandbox.texts` -- seeded dice, reversible ids, invented texts;
+* :mod:`sandbox.worlds`, :mod:`sandbox.texts` -- seeded dice, reversible ids, invented texts, and
+  the :class:`~sandbox.worlds.World` of keywords, creators and readers that every platform's has;
+* :mod:`sandbox.sites` -- the :class:`~sandbox.sites.Site` of a platform with many hosts, and
+  signed addresses that expire;
 * :mod:`sandbox.media` -- real pictures and videos of any size, computed from an id;
 * :mod:`sandbox.testing` -- :class:`~sandbox.testing.RunningSandbox` for tests.
 

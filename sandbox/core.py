@@ -24,6 +24,8 @@ has to be the same world tomorrow; ``--now`` moves it."""
 
 BEIJING = timezone(timedelta(hours=8))
 
+Json = dict[str, Any]
+
 
 @dataclass(frozen=True)
 class Options:
@@ -141,6 +143,14 @@ def _parse_query(query: str) -> dict[str, str]:
     return found
 
 
+def whole_number(value: Any, default: int) -> int:
+    """An int from JSON or a query; *default* for anything else."""
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return default
+
+
 def parse_cookies(header: str) -> dict[str, str]:
     """Split a Cookie header by hand: ``http.cookies`` stops at the first raw JSON value."""
     found: dict[str, str] = {}
@@ -197,6 +207,27 @@ def text_reply(text: str, *, status: int = 200, headers: Sequence[tuple[str, str
     return Reply(status, text.encode("utf-8"), "text/plain; charset=utf-8", headers)
 
 
+def file_reply(blob: Blob | None) -> Reply:
+    """A file, or 404 where there is none."""
+    return text_reply("404 Not Found", status=404) if blob is None else Reply(blob=blob)
+
+
+def allow_origin(origin: str) -> list[tuple[str, str]]:
+    """The headers by which pages of *origin* may read an answer that comes from another host."""
+    return [
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Allow-Credentials", "true"),
+        ("Vary", "Origin"),
+    ]
+
+
+def preflight_reply(headers: str, *, max_age: int) -> Reply:
+    """The answer to a browser that asks whether it may send *headers*; it holds *max_age* s."""
+    allowed = [("Access-Control-Allow-Headers", headers)] if headers else []
+    methods = ("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
+    return Reply(204, headers=[*allowed, methods, ("Access-Control-Max-Age", str(max_age))])
+
+
 def redirect(location: str, *, status: int = 302) -> Reply:
     """A redirect whose body carries the address as an anchor, the way gateways write it."""
     escaped = location.replace("&", "&amp;").replace('"', "&quot;")
@@ -204,7 +235,9 @@ def redirect(location: str, *, status: int = 302) -> Reply:
     return Reply(status, body, "text/html; charset=utf-8", (("Location", location),))
 
 
-FaultKind = Callable[[Call, Mapping[str, Any], Callable[[], Reply]], "Reply | None"]
+Args = Mapping[str, Any]
+Answer = Callable[[], Reply]
+FaultKind = Callable[[Call, Args, Answer], "Reply | None"]
 """``(call, args, answer) -> Reply``: *args* come from the control endpoint, *answer()* gives what
 the platform would have said, for faults that spoil a good answer instead of replacing it. ``None``
 leaves the request alone, as if the rule had not hit it."""

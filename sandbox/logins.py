@@ -14,14 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.core import Action, ControlError, Options
+from sandbox.core import Action, ControlError, Json, Options
 from sandbox.worlds import digest
 
 ACCOUNT = re.compile(r"member(?:-[0-9A-Za-z_.]{1,40})?")
 FIRST_ACCOUNT = "member-1"
 _KNOWN_AHEAD = 40  # accounts whose sessions have names before anybody asked for their cookies
-
-Json = dict[str, Any]
 
 
 class Accounts:

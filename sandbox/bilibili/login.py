@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from sandbox.core import Action, Call, Options, Reply, html_reply, json_reply, text_reply
-from sandbox.logins import WAIT, Accounts, Json, QrDesk, qr_data_url
+from sandbox.core import Action, Call, Json, Options, Reply, html_reply, json_reply, text_reply
+from sandbox.logins import WAIT, Accounts, QrDesk, qr_data_url
 from sandbox.worlds import digest, number
 
 QR_TTL = 180  # (9.1)

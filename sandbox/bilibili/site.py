@@ -17,7 +17,6 @@ from sandbox.bilibili.login import FIRST_LOGIN, Logins, helper, home_page
 from sandbox.bilibili.signature import Keys
 from sandbox.bilibili.views import (
     Addresses,
-    Json,
     Views,
     danmaku_segment,
     danmaku_xml,
@@ -44,14 +43,19 @@ from sandbox.bilibili.world import (
     subtitle_blob,
 )
 from sandbox.core import (
+    Answer,
+    Args,
     Call,
     FaultKind,
+    Json,
     Options,
     Platform,
     Reply,
     Visitor,
+    allow_origin,
     html_reply,
     json_reply,
+    preflight_reply,
     redirect,
     text_reply,
 )
@@ -155,17 +159,17 @@ def _code_fault(code: int) -> FaultKind:
     return lambda _call, _args, _answer: refusal_reply(code, data)
 
 
-def _any_code(_call: Call, args: Mapping[str, Any], _answer: Callable[[], Reply]) -> Reply:
+def _any_code(_call: Call, args: Args, _answer: Answer) -> Reply:
     return refusal_reply(int(args.get("code", -500)))
 
 
-def _challenge(_call: Call, _args: Mapping[str, Any], _answer: Callable[[], Reply]) -> Reply:
+def _challenge(_call: Call, _args: Args, _answer: Answer) -> Reply:
     cookie = "X-BILI-SEC-TOKEN=3,eyJhbGciOiJub25lIn0.e30.; Path=/; Domain=bilibili.com"
     headers = [("Set-Cookie", cookie), ("x-sec-request-id", "sandbox")]
     return html_reply(_CHALLENGE, status=412, headers=headers)
 
 
-def _emptied(_call: Call, _args: Mapping[str, Any], answer: Callable[[], Reply]) -> Reply:
+def _emptied(_call: Call, _args: Args, answer: Answer) -> Reply:
     """A good answer whose rows are missing: what a silent refusal looks like."""
     reply = answer()
     try:
@@ -303,12 +307,7 @@ class Bilibili(Platform):
         """Every page of the site may read the API's answers (3.15)."""
         origin = call.headers.get("origin")
         if origin is not None and re.fullmatch(r"https?://(?:[a-z]+\.)?bilibili\.com", origin):
-            reply.headers = [
-                *reply.headers,
-                ("Access-Control-Allow-Origin", origin),
-                ("Access-Control-Allow-Credentials", "true"),
-                ("Vary", "Origin"),
-            ]
+            reply.headers = [*reply.headers, *allow_origin(origin)]
         return reply
 
     def describe(self) -> Mapping[str, Any]:
@@ -347,7 +346,8 @@ class Bilibili(Platform):
         try:
             self._check_agent(call)
             if call.method == "OPTIONS" and "origin" in call.headers:
-                return _preflight(call)
+                asked = call.headers.get("access-control-request-headers", "")
+                return preflight_reply(asked, max_age=1_728_000)
             if call.host == "api.bilibili.com":
                 return self._api(call)
             if call.path.startswith("/__site__/"):
@@ -1027,16 +1027,6 @@ def _visitor(kind: str) -> dict[str, str]:
     mark = digest("buvid", kind, size=24).hex().upper()
     parts = (mark[:8], mark[8:12], mark[12:16], mark[16:20], mark[20:32])
     return {**VISITOR, "buvid3": f"{'-'.join(parts)}{int(mark[32:40], 16) % 10**5:05d}infoc"}
-
-
-def _preflight(call: Call) -> Reply:
-    asked = call.headers.get("access-control-request-headers", "")
-    headers = [
-        ("Access-Control-Allow-Headers", asked),
-        ("Access-Control-Allow-Methods", "GET, POST, OPTIONS"),
-        ("Access-Control-Max-Age", "1728000"),
-    ]
-    return Reply(204, headers=[header for header in headers if header[1]])
 
 
 def _number(call: Call, name: str, default: int) -> int:

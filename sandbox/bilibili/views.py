@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import json
-import time
 from typing import Any
 
 from sandbox.bilibili.world import (
@@ -26,9 +25,9 @@ from sandbox.bilibili.world import (
     Video,
     World,
 )
-from sandbox.worlds import digest, number, wan
-
-Json = dict[str, Any]
+from sandbox.core import Json
+from sandbox.sites import DatedAddresses
+from sandbox.worlds import number, wan
 
 IMAGES = "https://i0.hdslb.com"
 MIRRORS = ("upos-sz-mirrorcos.bilivideo.com", "upos-sz-mirrorali.bilivideo.com")
@@ -37,20 +36,10 @@ SEXES = ("保密", "男", "女")
 CODECS = {7: "avc1.640032", 12: "hev1.1.6.L150.90", 13: "av01.0.08M.08"}
 
 
-class Addresses:
-    """Signed addresses of streams and subtitles: they expire.
+class Addresses(DatedAddresses):
+    """Signed addresses of streams and subtitles."""
 
-    :param ttl: seconds that an address stays good.
-    """
-
-    def __init__(self, seed: int, ttl: int) -> None:
-        self._seed = seed
-        self.ttl = ttl
-        self.generation = 0
-
-    def expire(self) -> None:
-        """Make every address handed out so far answer 403."""
-        self.generation += 1
+    seal_name = "seal"
 
     @property
     def mirror(self) -> str:
@@ -59,7 +48,7 @@ class Addresses:
 
     def stream(self, host: str, path: str, mid: int) -> str:
         """A stream's address; it tells who asked (8.3)."""
-        deadline = int(time.time()) + self.ttl
+        deadline = self._until()
         order = "0,3" if host == PEER else "1,3"
         return (
             f"https://{host}{path}?e=ig8euxZM2rNcNbdlhoNvNC8BqJIzNbfq&oi=2130706433&mid={mid}"
@@ -68,27 +57,19 @@ class Addresses:
         )
 
     def stream_is_good(self, path: str, params: dict[str, str]) -> bool:
-        deadline = params.get("deadline", "")
-        if not deadline.isdigit() or int(deadline) < time.time():
-            return False
-        return params.get("upsig") == self._seal(path, int(deadline))
+        return self.is_good(path, params.get("deadline", ""), params.get("upsig"))
 
     def subtitle(self, path: str) -> str:
         """``//host/path?auth_key=...`` (3.9)."""
         if "/ai_subtitle/" not in path:
             return f"//i0.hdslb.com{path}"
-        until = int(time.time()) + self.ttl
+        until = self._until()
         seal = self._seal(path, until)
         return f"//aisubtitle.hdslb.com{path}?auth_key={until}-{seal}-0-{seal[::-1]}"
 
     def subtitle_is_good(self, path: str, params: dict[str, str]) -> bool:
         until, _, rest = params.get("auth_key", "").partition("-")
-        if not until.isdigit() or int(until) < time.time():
-            return False
-        return rest.split("-")[0] == self._seal(path, int(until))
-
-    def _seal(self, path: str, deadline: int) -> str:
-        return digest("seal", self._seed, self.generation, path, deadline).hex()
+        return self.is_good(path, until, rest.split("-")[0])
 
 
 class Views:

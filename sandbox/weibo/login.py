@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
-from sandbox.core import Action, Call, Options, Reply, html_reply, json_reply, redirect
-from sandbox.logins import WAIT, Accounts, Json, QrDesk, qr_png
+from sandbox.core import Action, Call, Json, Options, Reply, html_reply, json_reply, redirect
+from sandbox.logins import WAIT, Accounts, QrDesk, qr_png
 from sandbox.worlds import digest
 
 QR_TTL = 180  # "valid 2-5 minutes" (9.1)

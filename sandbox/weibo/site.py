@@ -14,17 +14,22 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from sandbox.core import (
     BEIJING,
+    Answer,
+    Args,
     Call,
+    Json,
     Options,
-    Platform,
     Reply,
     Visitor,
+    file_reply,
     html_reply,
     json_reply,
     redirect,
     text_reply,
+    whole_number,
 )
 from sandbox.counters import Counters
+from sandbox.sites import Site
 from sandbox.weibo.login import SESSIONS, Logins, sign_in, split_kind, sub_and_mark
 from sandbox.weibo.pages import (
     NOT_FOUND,
@@ -33,7 +38,7 @@ from sandbox.weibo.pages import (
     post_page,
     visitor_page,
 )
-from sandbox.weibo.views import Addresses, Json, Views, caption
+from sandbox.weibo.views import Addresses, Views, caption
 from sandbox.weibo.world import (
     COMMENT_PAGE,
     DESKTOP_PAGES,
@@ -104,7 +109,7 @@ class Session(NamedTuple):
     value: str
 
 
-class Weibo(Platform):
+class Weibo(Site):
     """Weibo: the mobile site, the desktop site, the desktop search, visitors, files."""
 
     name = "weibo"
@@ -126,6 +131,8 @@ class Weibo(Platform):
         "*.sinaimg.cn",
         "*.weibocdn.com",
     )
+    session_cookie = "SUB"
+    addresses: Addresses
 
     def __init__(self, options: Options, counters: Counters) -> None:
         super().__init__(options, counters)
@@ -134,6 +141,7 @@ class Weibo(Platform):
         self.views = Views(self.world, self.addresses)
         self.search_pages = SearchPages(self.views)
         self.logins = Logins(options)
+        self.accounts = self.logins.accounts
         self._visitors = 0
         self._hosts: dict[str, Callable[[Call], Reply]] = {
             "m.weibo.cn": self._mobile,
@@ -173,24 +181,17 @@ class Weibo(Platform):
         }
         self.fault_kinds = _fault_kinds(self)
         self.actions = {
-            "expire-media": self._expire_media,
-            "set-session": self._set_session,
+            **self._shared_actions(),
             **self.logins.actions(),
         }
 
     # -- contract -------------------------------------------------------------------------------
 
-    def is_media(self, call: Call) -> bool:
-        return call.host not in self._hosts
-
     def respond(self, call: Call) -> Reply:
-        answer = self._hosts.get(call.host)
-        if answer is None:
-            return self._file(call)
         try:
             if call.host in _SITES and self.session_of(call).kind == "flagged":
                 return captcha_wanted(call)
-            return answer(call)
+            return super().respond(call)
         except Refusal as refusal:
             return refusal.reply
 
@@ -203,7 +204,7 @@ class Weibo(Platform):
         account = "-".join(part for part in parts if part)
         mark = sub_and_mark(account, 0)[1]
         pair = {
-            "SUB": self.logins.accounts.current(account),
+            "SUB": self.accounts.current(account),
             "SUBP": "0033WrSXqPxfM725" + mark[:24],
         }
         return {**pair, "_T_WM": "10000000001", "XSRF-TOKEN": mark[:6]}
@@ -224,19 +225,6 @@ class Weibo(Platform):
             "domain_or_name": f"https://weibo.com/n/{quote(world.fixed_creator('demo').name)}",
         }
 
-    # -- actions --------------------------------------------------------------------------------
-
-    def _expire_media(self, _arguments: Mapping[str, Any]) -> Json:
-        """Every signed address handed out so far answers 403 from now on."""
-        self.addresses.expire()
-        return {"generation": self.addresses.generation}
-
-    def _set_session(self, arguments: Mapping[str, Any]) -> Json:
-        """``{"SUB": "...", "kind": "expired"}``: what a session is from now on, on both hosts."""
-        kinds = self.logins.accounts.kinds
-        kinds[str(arguments["SUB"])] = str(arguments.get("kind", "expired"))
-        return {"sessions": kinds}
-
     # -- who asks (1.3) -------------------------------------------------------------------------
 
     def session_of(self, call: Call) -> Session:
@@ -252,13 +240,13 @@ class Weibo(Platform):
         if session.kind == "none":
             return None
         kind = "guest" if session.kind == "visitor" else session.kind
-        return Visitor(self.logins.accounts.name_of(session.value), kind, session.value)
+        return Visitor(self.accounts.name_of(session.value), kind, session.value)
 
     def _uid_of(self, session: Session) -> str:
         """The number of whoever is logged in, ``""`` for others."""
         if session.kind not in ("member", "worn"):
             return ""
-        return str(self.world.viewer(self.logins.accounts.identity(session.value)).uid)
+        return str(self.world.viewer(self.accounts.identity(session.value)).uid)
 
     # -- the mobile site ------------------------------------------------------------------------
 
@@ -339,7 +327,7 @@ class Weibo(Platform):
     def _search(self, call: Call, session: Session, container: str) -> Reply:
         inner = dict(part.partition("=")[::2] for part in container[6:].split("&"))
         keyword, tab = unquote(inner.get("q", "")), inner.get("type", "1")
-        page = _number(call.params.get("page"), 1)
+        page = whole_number(call.params.get("page"), 1)
         if session.kind == "worn":
             return json_reply(NO_CONTENT)  # (6.2)
         if tab == "3":
@@ -455,7 +443,7 @@ class Weibo(Platform):
         if since_id:
             last = self.world.address_of_post(since_id)
             return shown.index(last) + 1 if last in shown else len(shown)
-        return (max(1, _number(call.params.get("page"), 1)) - 1) * PROFILE_PAGE
+        return (max(1, whole_number(call.params.get("page"), 1)) - 1) * PROFILE_PAGE
 
     def _strangers(self, user: User, container: str) -> list[Json]:
         """Cards of other people's posts in a creator's list (3.8)."""
@@ -541,7 +529,7 @@ class Weibo(Platform):
         """Where to go on; on the mobile site a cursor without its type begins anew (3.10)."""
         if cursor in ("", "0"):
             return 0, by_time
-        mixed = _number(cursor, 0) - 10**14
+        mixed = whole_number(cursor, 0) - 10**14
         plain = _CURSORS.undo(mixed) if 0 <= mixed < 1 << 48 else -1
         if plain < 0 or plain >> 16 != number("cursor", post.mid) & 0xFFFF_FFFF:
             return 0, by_time
@@ -595,7 +583,7 @@ class Weibo(Platform):
     def _read_reply_cursor(cid: str, cursor: str) -> tuple[int, bool]:
         if cursor in ("", "0"):
             return 0, False
-        mixed = _number(cursor, 0) - 10**14
+        mixed = whole_number(cursor, 0) - 10**14
         plain = _CURSORS.undo(mixed) if 0 <= mixed < 1 << 48 else -1
         if plain < 0 or plain >> 16 != number("reply cursor", cid) & 0xFFFF_FFFF:
             return 0, False
@@ -604,7 +592,7 @@ class Weibo(Platform):
     def _old_comments(self, call: Call, session: Session) -> Reply:
         """The older list of comments, which counts pages and shows captions instead of times."""
         post = self._opened(_digits(call.params.get("id")))
-        page = max(1, _number(call.params.get("page"), 1))
+        page = max(1, whole_number(call.params.get("page"), 1))
         if page > 1:
             self._need_mobile_login(call, session)
         order = self.world.by_time(post)
@@ -722,7 +710,7 @@ class Weibo(Platform):
         order: Sequence[int] = range(min(post.outline.roots, HOT_CAP))
         if by_time:
             order = self.world.by_time(post)
-        size = min(20, max(10, _number(call.params.get("count"), 10)))
+        size = min(20, max(10, whole_number(call.params.get("count"), 10)))
         end = min(start + size, len(order))
         written = [
             self.views.desktop_comment(post, self.world.comment(post, root), embed=True)
@@ -785,21 +773,21 @@ class Weibo(Platform):
         user = self.world.user(call.params.get("uid", ""))
         shown = self.world.posted(user) if user else ()
         # a cursor without a page begins anew (3.9)
-        page = max(1, _number(call.params.get("page"), 1))
+        page = max(1, whole_number(call.params.get("page"), 1))
         posts = shown[(page - 1) * DESKTOP_PROFILE_PAGE : page * DESKTOP_PROFILE_PAGE]
         return json_reply(self._desktop_list(posts, len(shown), page * DESKTOP_PROFILE_PAGE))
 
     def _search_profile(self, call: Call, _session: Session) -> Reply:
         user = self.world.user(call.params.get("uid", ""))
-        since = _number(call.params.get("starttime"), 0)
-        until = _number(call.params.get("endtime"), 1 << 40)
+        since = whole_number(call.params.get("starttime"), 0)
+        until = whole_number(call.params.get("endtime"), 1 << 40)
         found = [
             address
             for address in (self.world.posted(user) if user else ())
             if since <= self.world.post_at(address).outline.time <= until
         ]
         found.sort(key=lambda address: -self.world.post_at(address).outline.time)
-        page = max(1, _number(call.params.get("page"), 1))
+        page = max(1, whole_number(call.params.get("page"), 1))
         posts = found[(page - 1) * DESKTOP_PROFILE_PAGE : page * DESKTOP_PROFILE_PAGE]
         return json_reply(self._desktop_list(posts, len(found), len(found)))
 
@@ -872,7 +860,7 @@ class Weibo(Platform):
             only=only,
             nodup=params.get("nodup") == "1",
         )
-        page = max(1, _number(params.get("page"), 1))
+        page = max(1, whole_number(params.get("page"), 1))
         mids = found[(page - 1) * SEARCH_PAGE : page * SEARCH_PAGE]
         pages = min(DESKTOP_PAGES, -(-len(found) // SEARCH_PAGE))
         posts = [post for mid in mids if (post := self.world.post(mid))]
@@ -960,8 +948,6 @@ class Weibo(Platform):
     # -- files (8) ------------------------------------------------------------------------------
 
     def _file(self, call: Call) -> Reply:
-        if call.method not in ("GET", "HEAD"):
-            return Reply(405, content_type="text/plain")
         movie = _MOVIE.fullmatch(call.path)
         portrait = call.host.startswith("tvax")
         if not portrait and not _is_own(call.headers.get("referer", "")):
@@ -974,10 +960,10 @@ class Weibo(Platform):
             if not good:
                 return text_reply("expired", status=403)
             blob = self.world.movie_at(movie[1])
-            return _no_file() if blob is None else Reply(blob=blob)
+            return file_reply(blob)
         picture = _PICTURE.fullmatch(call.path)
         blob = self.world.picture_at(picture[2], picture[1]) if picture else None
-        return _no_file() if blob is None else Reply(blob=blob)
+        return file_reply(blob)
 
 
 # -- small things ---------------------------------------------------------------------------------
@@ -985,10 +971,6 @@ class Weibo(Platform):
 
 def _no_page() -> Reply:
     return html_reply("<html><body>404</body></html>", status=404)
-
-
-def _no_file() -> Reply:
-    return text_reply("404 Not Found", status=404)
 
 
 def _is_own(referer: str) -> bool:
@@ -1032,13 +1014,6 @@ def _type_of_cursor(offset: int, by_time: bool) -> int:
     return int(by_time or offset // COMMENT_PAGE >= _TYPE_SWITCH)
 
 
-def _number(value: Any, default: int) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return default
-
-
 def _digits(value: str | None) -> str:
     """Comments know a post by its MID only (3.10)."""
     return value if value and value.isdigit() else ""
@@ -1065,9 +1040,6 @@ def _hour(text: str) -> datetime | None:
 
 
 # -- faults ---------------------------------------------------------------------------------------
-
-Answer = Callable[[], Reply]
-Args = Mapping[str, Any]
 
 
 def _fault_kinds(site: Weibo) -> dict[str, Callable[[Call, Args, Answer], Reply]]:

@@ -6,14 +6,14 @@ Shapes, names and oddities follow ``docs/platforms/weibo.md`` section 5. What on
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from datetime import datetime
 from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from sandbox.core import BEIJING
+from sandbox.core import BEIJING, Json
+from sandbox.sites import DatedAddresses
 from sandbox.weibo.world import (
     GONE_TEXTS,
     QUALITIES,
@@ -30,43 +30,23 @@ from sandbox.weibo.world import (
 )
 from sandbox.worlds import digest, number, wan
 
-Json = dict[str, Any]
-
 _ICONS = {"link": "web", "super": "super", "place": "location"}
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-class Addresses:
-    """Signed addresses of movies, which expire.
+class Addresses(DatedAddresses):
+    """Signed addresses of movies."""
 
-    :param ttl: seconds that an address stays good.
-    """
-
-    def __init__(self, seed: int, ttl: int) -> None:
-        self.ttl = ttl
-        self.generation = 0
-        self._seed = seed
-
-    def expire(self) -> None:
-        """Make every address handed out so far answer 403."""
-        self.generation += 1
+    seal_name = "ssig"
+    seal_size = 5
 
     def signed(self, url: str, label: str = "", size: str = "") -> str:
         """*url* with ``Expires`` and ``ssig`` (8.3)."""
-        until = int(time.time()) + self.ttl
+        until = self._until()
         query = {"label": label, "template": f"{size}.25.0" if size else ""}
         query |= {"Expires": str(until), "ssig": self._seal(url, until), "KID": "unistore,video"}
         return f"{url}?{urlencode({k: v for k, v in query.items() if v}, safe=',')}"
-
-    def is_good(self, url: str, until: str, seal: str) -> bool:
-        """Whether this very address was handed out and is not too old."""
-        if not until.isdigit() or int(until) < time.time():
-            return False
-        return self._seal(url, int(until)) == seal
-
-    def _seal(self, url: str, until: int) -> str:
-        return digest("ssig", self._seed, self.generation, url, until, size=5).hex()
 
 
 class Views:

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox.core import Call, ControlError, Options, Reply, json_reply, redirect, text_reply
-from sandbox.logins import WAIT, Accounts, Json, QrCode, QrDesk, qr_data_url
+from sandbox.core import Call, ControlError, Json, Options, Reply, json_reply, redirect, text_reply
+from sandbox.logins import WAIT, Accounts, QrCode, QrDesk, qr_data_url
 from sandbox.worlds import digest, number
 from sandbox.xhs.signature import MAX_SKEW_MS, BadSignature, make_a1
 

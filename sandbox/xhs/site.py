@@ -15,21 +15,28 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from sandbox.core import (
+    Answer,
+    Args,
     Call,
     FaultKind,
+    Json,
     Options,
-    Platform,
     Reply,
     Visitor,
+    allow_origin,
+    file_reply,
     html_reply,
     json_reply,
+    preflight_reply,
     redirect,
     text_reply,
+    whole_number,
 )
 from sandbox.counters import Counters
 from sandbox.logins import Accounts
 from sandbox.media import BytesBlob
 from sandbox.media import Picture as PictureFile
+from sandbox.sites import Site
 from sandbox.worlds import DEMO_KEYWORD, digest, number
 from sandbox.xhs.login import (
     SCHEME,
@@ -44,7 +51,6 @@ from sandbox.xhs.login import (
 from sandbox.xhs.signature import BadSignature, Verifier, make_a1
 from sandbox.xhs.views import (
     Addresses,
-    Json,
     Pages,
     Views,
     error_location,
@@ -138,7 +144,7 @@ def body_of(code: int, message: str, data: Any, success: bool | None = None) -> 
     return {"code": code, "success": good, "msg": message, "data": data}
 
 
-class Xhs(Platform):
+class Xhs(Site):
     """XiaoHongShu and its international twin."""
 
     name = "xhs"
@@ -159,6 +165,8 @@ class Xhs(Platform):
         "*.xhscdn.com",
         "*.rednotecdn.com",
     )
+    session_cookie = "web_session"
+    addresses: Addresses
 
     def __init__(self, options: Options, counters: Counters) -> None:
         super().__init__(options, counters)
@@ -197,21 +205,13 @@ class Xhs(Platform):
         }
         self.fault_kinds = _fault_kinds(self)
         self.actions = {
-            "expire-media": self._expire_media,
+            **self._shared_actions(),
             "expire-tokens": self._expire_tokens,
-            "set-session": self._set_session,
             **self.accounts.actions(),
             **self.logins.actions(),
         }
 
     # -- contract -------------------------------------------------------------------------------
-
-    def is_media(self, call: Call) -> bool:
-        return call.host not in self._hosts
-
-    def respond(self, call: Call) -> Reply:
-        answer = self._hosts.get(call.host)
-        return self._file(call) if answer is None else answer(call)
 
     def cookies(self, kind: str) -> dict[str, str] | None:
         base = kind.partition("-")[0]
@@ -244,23 +244,15 @@ class Xhs(Platform):
 
     # -- actions --------------------------------------------------------------------------------
 
-    def _expire_media(self, _arguments: Mapping[str, Any]) -> Json:
-        """Every signed address handed out so far answers 403 from now on."""
-        self.addresses.expire()
+    def _expire_media(self, arguments: Mapping[str, Any]) -> Json:
         self._comment_bodies.cache_clear()
-        return {"generation": self.addresses.generation}
+        return super()._expire_media(arguments)
 
     def _expire_tokens(self, _arguments: Mapping[str, Any]) -> Json:
         """Every xsec_token handed out so far fits nothing from now on."""
         self.world.token_generation += 1
         self._comment_bodies.cache_clear()
         return {"generation": self.world.token_generation}
-
-    def _set_session(self, arguments: Mapping[str, Any]) -> Json:
-        """``{"web_session": "...", "kind": "expired"}``: what a session is from now on."""
-        kinds = self.accounts.kinds
-        kinds[str(arguments["web_session"])] = str(arguments.get("kind", "expired"))
-        return {"sessions": kinds}
 
     # -- who asks -------------------------------------------------------------------------------
 
@@ -274,7 +266,7 @@ class Xhs(Platform):
         """Answers that pages of the site may read although they come from another host."""
         origin = call.headers.get("origin")
         if origin is not None and call.host in _API_HOSTS and _is_own_origin(origin):
-            reply.headers = [*reply.headers, *_cors(origin)]
+            reply.headers = [*reply.headers, *allow_origin(origin)]
         return reply
 
     def session_of(self, call: Call) -> Session:
@@ -383,7 +375,7 @@ class Xhs(Platform):
         if not isinstance(body, dict) or not body.get("keyword"):
             raise Refusal(-1, "required param: keyword not found")
         wanted = _filters_of(body)
-        keyword, page = str(body["keyword"]), _number(body.get("page"), 1)
+        keyword, page = str(body["keyword"]), whole_number(body.get("page"), 1)
         search_id = str(body.get("search_id") or "")
         notes, has_more = self.world.search_page(keyword, page, *wanted[:3], search_id, wanted[3])
         if not notes:
@@ -463,7 +455,8 @@ class Xhs(Platform):
         asked = body.get("search_user_request") if isinstance(body, dict) else None
         if not isinstance(asked, dict) or not asked.get("keyword"):
             raise Refusal(-1, "required param: search_user_request not found")
-        page, size = _number(asked.get("page"), 1), min(15, _number(asked.get("page_size"), 15))
+        page = whole_number(asked.get("page"), 1)
+        size = min(15, whole_number(asked.get("page_size"), 15))
         users, has_more = self.world.search_users(str(asked["keyword"]), page, size)
         data = {
             "users": [self.views.found_user(user) for user in users],
@@ -507,7 +500,7 @@ class Xhs(Platform):
         offset = 0
         if isinstance(score, str) and _CURSOR_SCORE.fullmatch(score):
             offset = round((float(score) - start) * 1000)
-        count = min(35, max(1, _number(body.get("num"), 20)))
+        count = min(35, max(1, whole_number(body.get("num"), 20)))
         category = str(body.get("category") or "homefeed_recommend")
         track = digest("track", offset, size=10).hex()
         notes = self.world.feed(category, offset, count)
@@ -544,7 +537,7 @@ class Xhs(Platform):
         user = self.world.user(call.params.get("user_id", ""))
         if user is None or user.banned:
             return json_reply(body_of(*GOOD, {"notes": [], "cursor": "", "has_more": False}))
-        size = min(POSTED_PAGE, max(1, _number(call.params.get("num"), POSTED_PAGE)))
+        size = min(POSTED_PAGE, max(1, whole_number(call.params.get("num"), POSTED_PAGE)))
         cursor = call.params.get("cursor", "")
         notes, has_more = self.world.posted_page(user, cursor, size)
         data = {
@@ -563,7 +556,7 @@ class Xhs(Platform):
     def _favourites(self, call: Call, kind: str) -> Reply:
         user = self.world.user(call.params.get("user_id", ""))
         notes = [] if user is None or user.banned else self.world.collected(user, kind)
-        size = min(POSTED_PAGE, max(1, _number(call.params.get("num"), POSTED_PAGE)))
+        size = min(POSTED_PAGE, max(1, whole_number(call.params.get("num"), POSTED_PAGE)))
         ids = [note.id for note in notes]
         cursor = call.params.get("cursor", "")
         start = ids.index(cursor) + 1 if cursor in ids else 0
@@ -617,7 +610,7 @@ class Xhs(Platform):
         if cursor:
             last = self.world.place_of_comment(note, cursor)
             start = last[1] + 1 if last is not None and last[0] == root[0] else 1024
-        size = min(30, max(1, _number(call.params.get("num"), COMMENT_PAGE)))
+        size = min(30, max(1, whole_number(call.params.get("num"), COMMENT_PAGE)))
         return json_reply(body_of(*GOOD, self.reply_data(note, root[0], start, size, token)))
 
     def reply_data(self, note: Note, root: int, start: int, size: int, token: str) -> Json:
@@ -800,19 +793,17 @@ class Xhs(Platform):
     # -- files ----------------------------------------------------------------------------------
 
     def _file(self, call: Call) -> Reply:
-        if call.method not in ("GET", "HEAD"):
-            return Reply(405, content_type="text/plain")
         if _is_foreign(call.headers.get("referer", "")):
             return text_reply("forbidden", status=403)
         path = unquote(call.path).lstrip("/")
         label = call.host.split(".")[0]
         if call.host != "ci.xiaohongshu.com" and not _MEDIA.fullmatch(label):
-            return _no_file()
+            return file_reply(None)
         if label.startswith(("sns-video", "sns-bak")):
             return self._video_file(call, path)
         if label.startswith("sns-avatar"):
             blob = self.world.avatar_at(path)
-            return _no_file() if blob is None else Reply(blob=blob)
+            return file_reply(blob)
         if label.startswith("sns-webpic"):
             return self._signed_picture(path)
         return self._original(call, path)
@@ -824,7 +815,7 @@ class Xhs(Platform):
         if path.startswith("subtitle/"):
             return Reply(blob=_subtitles(path))
         blob = self.world.video_at(path)
-        return _no_file() if blob is None else Reply(blob=blob)
+        return file_reply(blob)
 
     def _signed_picture(self, path: str) -> Reply:
         """``{date}/{seal}/{token}!{style}`` (8.1)."""
@@ -835,7 +826,7 @@ class Xhs(Platform):
         token, mark, style = token_and_style.partition("!")
         picture = self.world.picture_at(token)
         if picture is None or picture.gone:
-            return _no_file()
+            return file_reply(None)
         return Reply(blob=self.world.picture_file(picture, mark + style))
 
     def _original(self, call: Call, path: str) -> Reply:
@@ -844,7 +835,7 @@ class Xhs(Platform):
             return Reply(blob=PictureFile(path, 48, 48, "png"))
         picture = self.world.picture_at(path)
         if picture is None or picture.gone:
-            return _no_file()
+            return file_reply(None)
         variant = ""
         if call.query.startswith("imageView2"):
             words = call.query.split("/")
@@ -863,10 +854,6 @@ class Xhs(Platform):
 def signature_refused() -> Reply:
     """What a request with a bad signature gets (6.1)."""
     return json_reply({"code": -1, "success": False}, status=406)
-
-
-def _no_file() -> Reply:
-    return text_reply("404 Not Found", status=404)
 
 
 def _subtitles(path: str) -> BytesBlob:
@@ -931,33 +918,12 @@ def _is_own_origin(origin: str) -> bool:
 _SITES = ("xiaohongshu.com", "rednote.com")
 
 
-def _cors(origin: str) -> list[tuple[str, str]]:
-    return [
-        ("Access-Control-Allow-Origin", origin),
-        ("Access-Control-Allow-Credentials", "true"),
-        ("Vary", "Origin"),
-    ]
-
-
 def _preflight() -> Reply:
     allowed = (
         "content-type,x-s,x-t,x-s-common,x-b3-traceid,x-xray-traceid,x-mns,xy-direction,"
         "x-rap-param,service-tag"
     )
-    headers = [
-        ("Access-Control-Allow-Headers", allowed),
-        ("Access-Control-Allow-Methods", "GET, POST, OPTIONS"),
-        ("Access-Control-Max-Age", "86400"),
-    ]
-    return Reply(204, headers=headers)
-
-
-def _number(value: Any, default: int) -> int:
-    """An int from JSON or a query; *default* for anything else."""
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return default
+    return preflight_reply(allowed, max_age=86_400)
 
 
 def _same(*labels: str) -> list[tuple[str, str]]:
@@ -968,7 +934,7 @@ def _filters_of(body: Json) -> tuple[str, int, str | None, tuple[str, ...]]:
     """Sort, type, time and further tags of a search body, from the top level and the filters;
     where both say something the filters win (3.1)."""
     sort = str(body.get("sort") or "general")
-    note_type = _number(body.get("note_type"), 0)
+    note_type = whole_number(body.get("note_type"), 0)
     within: str | None = None
     only: list[str] = []
     for entry in body.get("filters") or ():
@@ -992,9 +958,6 @@ def _filters_of(body: Json) -> tuple[str, int, str | None, tuple[str, ...]]:
 
 
 # -- faults ---------------------------------------------------------------------------------------
-
-Answer = Callable[[], Reply]
-Args = Mapping[str, Any]
 
 
 def _fault_kinds(site: Xhs) -> dict[str, FaultKind]:
@@ -1106,7 +1069,7 @@ def _repeated(site: Xhs, call: Call) -> Reply | None:
         root = site.world.place_of_comment(note, call.params.get("root_comment_id", ""))
         if root is None:
             return None
-        size = min(30, max(1, _number(call.params.get("num"), COMMENT_PAGE)))
+        size = min(30, max(1, whole_number(call.params.get("num"), COMMENT_PAGE)))
         start = 1 if where is None else max(1, where[1] - size + 1)
         data = site.reply_data(note, root[0], start, size, token)
     else:

@@ -14,37 +14,28 @@ from typing import Any
 from urllib.parse import quote
 from zlib import crc32
 
-from sandbox.core import BEIJING
+from sandbox.core import BEIJING, Json
+from sandbox.sites import Addresses as SiteAddresses
 from sandbox.worlds import Dice, digest, number, wan
 from sandbox.xhs.login import SCRIPT_TAG
 from sandbox.xhs.world import Comment, Note, Picture, Stream, User, World, corner_tag
-
-Json = dict[str, Any]
 
 DETAIL = ("nd_dft_wlteh_webp_3", "nd_prv_wlteh_webp_3")  # url_default, url_pre
 CARD = ("nc_n_webp_mw_1", "nc_n_webp_prv_1")
 
 
-class Addresses:
+class Addresses(SiteAddresses):
     """Signed addresses of pictures and videos: fresh at each call, and they expire.
 
     A seal is 32 hex digits: the second of its making, a running number, and 16 digits that belong
     to both and to the file. It keeps nobody out who means it; it only has to break when it should.
-
-    :param ttl: seconds that an address stays good.
     """
 
     def __init__(self, seed: int, ttl: int) -> None:
-        self.ttl = ttl
-        self.generation = 0
-        self._seed = seed & 0xFFFF
+        super().__init__(seed & 0xFFFF, ttl)
         self._count = 0
         self._second = 0
         self._stamp = ""
-
-    def expire(self) -> None:
-        """Make every address handed out so far answer 403."""
-        self.generation += 1
 
     def picture(self, token: str, style: str) -> str:
         """The delivered url of a picture: date, 32 hex digits, token, style (8.1)."""

@@ -10,8 +10,8 @@ import html
 import re
 from collections.abc import Callable
 
-from sandbox.core import Action, Call, Options, Reply, html_reply, json_reply, text_reply
-from sandbox.logins import WAIT, Accounts, Json, QrCode, QrDesk, qr_data_url
+from sandbox.core import Action, Call, Json, Options, Reply, html_reply, json_reply, text_reply
+from sandbox.logins import WAIT, Accounts, QrCode, QrDesk, qr_data_url
 from sandbox.worlds import digest
 
 QR_TTL = 300  # `expires_at` tells it

@@ -16,22 +16,27 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from sandbox.core import (
+    Answer,
+    Args,
     Call,
     FaultKind,
+    Json,
     Options,
-    Platform,
     Reply,
     Visitor,
+    file_reply,
     html_reply,
     json_reply,
     redirect,
     text_reply,
+    whole_number,
 )
 from sandbox.counters import Counters
+from sandbox.sites import Site
 from sandbox.worlds import DEMO_KEYWORD, digest, number
 from sandbox.zhihu.login import Logins, helper, sign_in_page, unhuman_page
 from sandbox.zhihu.signature import BadSignature, Verifier
-from sandbox.zhihu.views import WWW, Addresses, Json, Views, camel, page_of
+from sandbox.zhihu.views import WWW, Addresses, Views, camel, page_of
 from sandbox.zhihu.world import (
     FIXED_CREATORS,
     FIXED_POSTS,
@@ -125,7 +130,7 @@ def login_wanted(call: Call) -> Reply:
     return error_reply(40353, need_login=True, redirect=unhuman(call, login=True))
 
 
-class Zhihu(Platform):
+class Zhihu(Site):
     """Zhihu: the web API, its pages, its files."""
 
     name = "zhihu"
@@ -141,6 +146,8 @@ class Zhihu(Platform):
         "*.zhimg.com",
         "*.vzuu.com",
     )
+    session_cookie = "z_c0"
+    addresses: Addresses
 
     def __init__(self, options: Options, counters: Counters) -> None:
         super().__init__(options, counters)
@@ -150,6 +157,7 @@ class Zhihu(Platform):
         self.verifier = Verifier(strict_replay=options.strict_replay)
         self._challenge = options.switch("zhihu.challenge", "on") == "on"
         self.logins = Logins(options)
+        self.accounts = self.logins.accounts
         self.logins.user_id = lambda session: self._person(session).id
         self._devices = 0
         self._round = 0
@@ -167,20 +175,12 @@ class Zhihu(Platform):
         }
         self.fault_kinds = _fault_kinds(self)
         self.actions = {
-            "expire-media": self._expire_media,
-            "set-session": self._set_session,
+            **self._shared_actions(),
             "rotate-challenge": self._rotate_challenge,
             **self.logins.actions(),
         }
 
     # -- contract -------------------------------------------------------------------------------
-
-    def is_media(self, call: Call) -> bool:
-        return call.host not in self._hosts
-
-    def respond(self, call: Call) -> Reply:
-        answer = self._hosts.get(call.host)
-        return self._file(call) if answer is None else answer(call)
 
     def cookies(self, kind: str) -> dict[str, str] | None:
         base = kind.partition("-")[0]
@@ -192,7 +192,7 @@ class Zhihu(Platform):
         d_c0 = base64.b64encode(mark).decode() + "|1700000000"
         cookies = {"_zap": digest("zap", kind).hex(), "d_c0": d_c0}
         if base != "guest":
-            cookies["z_c0"] = self.logins.accounts.current(kind)
+            cookies["z_c0"] = self.accounts.current(kind)
         cookies["__zse_ck"] = make_zse_ck(d_c0, self._round)
         return cookies
 
@@ -209,17 +209,6 @@ class Zhihu(Platform):
 
     # -- actions --------------------------------------------------------------------------------
 
-    def _expire_media(self, _arguments: Mapping[str, Any]) -> Json:
-        """Every video address handed out so far answers 403 from now on."""
-        self.addresses.expire()
-        return {"generation": self.addresses.generation}
-
-    def _set_session(self, arguments: Mapping[str, Any]) -> Json:
-        """``{"z_c0": "...", "kind": "expired"}``: what a login is from now on."""
-        kinds = self.logins.accounts.kinds
-        kinds[str(arguments["z_c0"])] = str(arguments.get("kind", "expired"))
-        return {"sessions": list(kinds.values())}
-
     def _rotate_challenge(self, _arguments: Mapping[str, Any]) -> Json:
         """Every ``__zse_ck`` of before is worth nothing (6: the demands rotate)."""
         self._round += 1
@@ -230,7 +219,7 @@ class Zhihu(Platform):
     def session_of(self, call: Call) -> str:
         """``member``, ``expired``, ``flagged``, ``malformed`` or ``none``."""
         value = call.cookies.get("z_c0", "")
-        known = self.logins.accounts.kinds.get(value)
+        known = self.accounts.kinds.get(value)
         if known is not None:
             return known
         if not value:
@@ -244,11 +233,11 @@ class Zhihu(Platform):
         if kind in ("none", "malformed"):
             return None
         value = call.cookies["z_c0"]
-        return Visitor(self.logins.accounts.name_of(value), kind, value)
+        return Visitor(self.accounts.name_of(value), kind, value)
 
     def _person(self, session: str) -> Member:
         """The member behind a login, the same for all logins of an account."""
-        return self.world.viewer(self.logins.accounts.identity(session))
+        return self.world.viewer(self.accounts.identity(session))
 
     def _is_member(self, call: Call) -> bool:
         return self.session_of(call) == "member"
@@ -358,7 +347,7 @@ class Zhihu(Platform):
         """A page of search results: posts and noise, counted together (3.1)."""
         params = call.params
         keyword = params.get("q", "").strip()
-        offset = _number(params.get("offset"), 0)
+        offset = whole_number(params.get("offset"), 0)
         seal = params.get("search_hash_id") or digest("search", keyword, offset).hex()
         found = self._found(params, keyword, seal if "search_hash_id" in params else "")
         plan = self._plan(keyword, len(found))
@@ -460,7 +449,8 @@ class Zhihu(Platform):
         return self._offset_page(call, answers, f"/questions/{question.id}/answers")
 
     def _guest_limit(self, call: Call) -> None:
-        if not self._is_member(call) and _number(call.params.get("offset"), 0) >= GUEST_ANSWERS:
+        offset = whole_number(call.params.get("offset"), 0)
+        if offset >= GUEST_ANSWERS and not self._is_member(call):
             raise Refusal(40353, need_login=True, redirect=unhuman(call, login=True))
 
     def _question_feeds(self, call: Call, parts: Sequence[str]) -> Reply:
@@ -473,7 +463,7 @@ class Zhihu(Platform):
         limit = _limit(params, 5)
         start = _read_cursor(params.get("cursor", ""), question.id)
         if start is None:
-            start = _number(params.get("offset"), 0)
+            start = whole_number(params.get("offset"), 0)
         page = answers[start : start + limit]
         is_end = start + limit >= len(answers)
         session = params.get("session_id") or str(number("session", question.id) % 10**19)
@@ -481,7 +471,7 @@ class Zhihu(Platform):
             **params,
             "cursor": "" if is_end else _cursor(question.id, start + limit),
             "limit": str(limit),
-            "offset": str(_number(params.get("offset"), 0) + (1 if is_end else limit)),
+            "offset": str(whole_number(params.get("offset"), 0) + (1 if is_end else limit)),
             "session_id": "" if is_end else session,
         }
         cards = [self._feed_card(address, call) for address in page]
@@ -515,7 +505,7 @@ class Zhihu(Platform):
         """A page by offset; from the second on it begins with the last one of the page before, as
         if something new had come on top (trap 9 of the lists)."""
         limit = _limit(call.params, PAGE)
-        offset = max(0, _number(call.params.get("offset"), 0))
+        offset = max(0, whole_number(call.params.get("offset"), 0))
         start = max(0, offset - 1)
         page = addresses[start : start + limit]
         include = call.params.get("include", "")
@@ -701,7 +691,7 @@ class Zhihu(Platform):
             return unhuman_page(call)
         if call.path.startswith("/__site__/"):
             value = call.cookies.get("z_c0", "")
-            return helper(call, lambda: self.logins.accounts.verified(value))
+            return helper(call, lambda: self.accounts.verified(value))
         if call.path in ("/explore", "/signin"):
             member = self._is_member(call)
             page = page_of({}, title="知乎", logged=member)
@@ -809,25 +799,23 @@ class Zhihu(Platform):
     # -- files ----------------------------------------------------------------------------------
 
     def _file(self, call: Call) -> Reply:
-        if call.method not in ("GET", "HEAD"):
-            return Reply(405, content_type="text/plain")
         if call.host.endswith(".zhimg.com"):
             return self._picture(call)
         match = _VIDEO_PATH.fullmatch(call.path)
         name = match[1].replace("-", "") if match else ""
         key, until = call.params.get("pkey", ""), call.params.get("expiration", "")
-        if name and not self.addresses.is_good(name, key, until):
+        if name and not self.addresses.is_good(name, until, key):
             return text_reply("forbidden", status=403)
         blob = self.world.stream_file(name) if name else None
-        return _no_file() if blob is None else Reply(blob=blob)
+        return file_reply(blob)
 
     def _picture(self, call: Call) -> Reply:
         match = _PICTURE_PATH.fullmatch(call.path)
         picture = self.world.picture_of(match[1]) if match else None
         if match is None or picture is None or match[3] != picture.form:
-            return _no_file()
+            return file_reply(None)
         blob = self.world.picture_file(picture, match[2] or "")
-        return _no_file() if blob is None else Reply(blob=blob)
+        return file_reply(blob)
 
 
 # -- cookies and the challenge --------------------------------------------------------------------
@@ -863,20 +851,9 @@ def _missing_page() -> Reply:
     return html_reply(f"<!doctype html><html><body><p>{MISSING}</p></body></html>", status=404)
 
 
-def _no_file() -> Reply:
-    return text_reply("404 Not Found", status=404)
-
-
-def _number(value: Any, default: int) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return default
-
-
 def _limit(params: Mapping[str, str], default: int) -> int:
     """What a list gives at once: never more than 20, whatever is asked (3)."""
-    return min(PAGE, max(1, _number(params.get("limit"), default)))
+    return min(PAGE, max(1, whole_number(params.get("limit"), default)))
 
 
 def _query(params: Mapping[str, str]) -> str:
@@ -897,9 +874,6 @@ def _read_cursor(cursor: str, question_id: str) -> int | None:
 
 
 # -- faults ---------------------------------------------------------------------------------------
-
-Answer = Callable[[], Reply]
-Args = Mapping[str, Any]
 
 
 def _fault_kinds(site: Zhihu) -> dict[str, FaultKind]:

@@ -10,53 +10,34 @@ from __future__ import annotations
 import html
 import json
 import re
-import time
 from typing import Any
 from urllib.parse import quote
 
+from sandbox.core import Json
+from sandbox.sites import DatedAddresses
 from sandbox.worlds import Dice, digest, number
 from sandbox.zhihu.world import Clip, Comment, Member, Picture, Post, World
-
-Json = dict[str, Any]
 
 WWW = "https://www.zhihu.com"
 _HOSTS = ("pic1", "pic2", "pic3", "pic4", "pica", "picx")
 _FORMULA = r"\sum_{i=1}^{n} x_i < \infty"
 
 
-class Addresses:
-    """Addresses of video files: they expire.
+class Addresses(DatedAddresses):
+    """Signed addresses of video files."""
 
-    :param ttl: seconds that an address stays good.
-    """
-
-    def __init__(self, seed: int, ttl: int) -> None:
-        self.ttl = ttl
-        self.generation = 0
-        self._seed = seed
-
-    def expire(self) -> None:
-        """Make every address handed out so far answer 403."""
-        self.generation += 1
+    seal_name = "pkey"
+    seal_size = 15
 
     def video(self, quality: str, name: str) -> str:
         """The address of a video file; *name* are its 32 hex digits."""
-        until = int(time.time()) + self.ttl
+        until = self._until()
         dashed = "-".join((name[:8], name[8:12], name[12:16], name[16:20], name[20:]))
         host = f"vdn{number(name) % 6 + 1}.vzuu.com"
         return (
-            f"https://{host}/{quality.upper()}/{dashed}.mp4?pkey={self._key(name, until)}"
+            f"https://{host}/{quality.upper()}/{dashed}.mp4?pkey={self._seal(name, until)}"
             f"&c=avc.1.1&bu=http-zhihu&expiration={until}&v=tx"
         )
-
-    def is_good(self, name: str, key: str, until: str) -> bool:
-        """Whether ``pkey`` and ``expiration`` belong to a file and have not been outlived."""
-        if not until.isdecimal() or int(until) < time.time():
-            return False
-        return key == self._key(name, int(until))
-
-    def _key(self, name: str, until: int) -> str:
-        return digest("pkey", self._seed, self.generation, name, until, size=15).hex()
 
 
 def picture_url(picture: Picture, size: str, folder: str = "") -> str:
