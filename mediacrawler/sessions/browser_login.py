@@ -201,7 +201,9 @@ async def _qrcode_login(
         running_chromium(launch_options(settings, headless=not window, proxy=way)) as browser,
     ):
         # The proxy is the whole browser's: what does not belong to a page uses it, too.
-        context = await browser.new_context(**context_options(replace(mine, proxy=None)))
+        options = context_options(replace(mine, proxy=None))
+        # A page is as large as its window; Playwright's own size would stay when that is changed.
+        context = await browser.new_context(**options, no_viewport=window)
         page = await context.new_page()
         desk = _Desk(login, page, say, picture, window)
         if proxy is not None:
@@ -294,6 +296,8 @@ class _Desk:
             return f"the login was begun, but {within} the platform still knew a guest only"
         if self.state == "scanned":
             return f"the code was scanned, but not confirmed on the phone {within}"
+        if self.shown is None and self._captcha_named:
+            return f"nobody solved the captcha {within}"
         if self.shown is None:
             return f"the page showed no QR code {within}"
         return f"nobody scanned the code {within}"

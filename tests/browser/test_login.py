@@ -32,6 +32,7 @@ from mediacrawler.sessions.browser_login import (
 )
 from mediacrawler.sessions.login_pages import xhs as xhs_login
 from sandbox.testing import RunningSandbox
+from tests.browser.x11 import close_windows
 from tests.conftest import ROOT
 from tests.proxy_servers import LocalProxy, LocalSocks, closed_port
 from tests.test_qr import undrawn
@@ -347,6 +348,71 @@ def test_a_browser_that_ends_before_the_login_is_named(login: Login, person: Per
 
     assert failure.value.verdict == "closed"
     assert_nothing_is_left(person)
+
+
+# --- In a window ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def login_in_window(
+    display: str, settings: Settings, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> Login:
+    """Log in before a screen while *person* acts."""
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+
+    def log_in(*acts: Callable[[Person], None], timeout: float = 60) -> Session:
+        person.acts = list(acts)
+        return login_with_qrcode(
+            "xhs", settings=settings, account="main", timeout=timeout, say=person
+        )
+
+    return log_in
+
+
+def test_where_there_is_a_display_the_login_has_a_window(
+    login_in_window: Login, person: Person, tls_sandbox: RunningSandbox
+) -> None:
+    browsers = []
+
+    def look_and_confirm(person: Person) -> None:
+        browsers.append(command_lines())
+        confirm(person)
+
+    session = login_in_window(look_and_confirm)
+
+    assert session.state == "ok"
+    assert "--type=renderer" in browsers[0]
+    assert "--headless" not in browsers[0]
+    assert "Headless" not in (session.user_agent or "")
+    assert tls_sandbox.stats()["unknown_hosts"] == {}
+    assert_nothing_is_left(person)
+
+
+def test_closing_the_window_ends_the_login(
+    login_in_window: Login, person: Person, display: str
+) -> None:
+    closed = []
+
+    with pytest.raises(LoginFailed) as failure:
+        login_in_window(lambda person: closed.append(close_windows(display)))
+
+    assert closed[0] > 0
+    assert str(failure.value) == "closed: the browser was closed before the login was done"
+    assert_nothing_is_left(person)
+
+
+def test_a_captcha_before_the_login_is_left_to_the_person_at_the_window(
+    login_in_window: Login, person: Person, tls_sandbox: RunningSandbox
+) -> None:
+    tls_sandbox.fault("461", path="/api/sns/web/v1/login/qrcode/create")
+
+    with pytest.raises(LoginFailed) as failure:
+        login_in_window(timeout=20)
+
+    assert "the platform wants a captcha solved: do it in the window" in person.heard
+    assert failure.value.verdict == "timeout"
+    assert failure.value.message == "nobody solved the captcha within 20 seconds"
 
 
 # --- Proxies ----------------------------------------------------------------------------------
