@@ -650,6 +650,40 @@ def test_the_session_of_a_running_chrome_is_taken_and_chrome_stays_open(
     assert chrome.tabs() == tabs
 
 
+def test_the_command_stores_the_session_of_a_running_chrome_and_leaves_it_alone(
+    chrome: RunningChrome, settings: Settings, tls_sandbox: RunningSandbox, person: Person
+) -> None:
+    chrome.visit_as(tls_sandbox.cookies("member-2"), ".xiaohongshu.com")
+    chrome.visit_as("login=of-my-bank", ".bank.example")
+    tabs = chrome.tabs()
+
+    done = log_in_by_command(
+        settings, person, "--method=browser", "--cdp", chrome.url, "--account=mine"
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert "stored as account 'mine'" in done.stdout
+    stored = (person.folder / "xhs" / "mine.json").read_text("utf-8")
+    assert json.loads(stored)["state"] == "ok"
+    assert "of-my-bank" not in stored
+    assert chrome.process.poll() is None
+    assert chrome.tabs() == tabs
+
+
+def test_the_command_stores_nothing_of_a_running_chrome_without_a_login(
+    chrome: RunningChrome, settings: Settings, person: Person
+) -> None:
+    tabs = chrome.tabs()
+
+    done = log_in_by_command(settings, person, "--cdp", chrome.url)
+
+    assert done.returncode == 6, done.stdout
+    assert "nobody is logged in to xhs in that browser: log in there" in done.stdout
+    assert not person.folder.exists()
+    assert chrome.process.poll() is None
+    assert chrome.tabs() == tabs
+
+
 def test_a_browser_on_this_machine_is_never_asked_for_through_a_proxy(
     chrome: RunningChrome,
     settings: Settings,
