@@ -8,7 +8,6 @@ import random
 import re
 import time
 import zlib
-from collections.abc import Iterator
 from datetime import datetime
 from hashlib import md5
 from typing import Any
@@ -37,19 +36,6 @@ REPLIES = "/x/v2/reply/reply"
 UPLOADS = "/x/space/wbi/arc/search"
 FEED = "/x/polymer/web-dynamic/v1/feed/space"
 PLAYURL = "/x/player/playurl"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[RunningSandbox]:
-    with RunningSandbox("--only", "bilibili") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def sandbox(running: RunningSandbox) -> RunningSandbox:
-    running.clear_faults()
-    running.reset()
-    return running
 
 
 class Client:

@@ -28,20 +28,6 @@ WWW = "www.xiaohongshu.com"
 CI = "ci.xiaohongshu.com"
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[RunningSandbox]:
-    with RunningSandbox("--only", "xhs") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def sandbox(running: RunningSandbox) -> RunningSandbox:
-    """The shared sandbox, without faults and with its counters at zero."""
-    running.clear_faults()
-    running.reset()
-    return running
-
-
 WORLD = World(seed=1)
 PICTURE = WORLD.fixed_note("image").pictures[0]
 PICTURE_PATH = f"/{PICTURE.token}"

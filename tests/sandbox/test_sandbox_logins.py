@@ -8,7 +8,6 @@ import io
 import json
 import re
 import time
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -22,19 +21,6 @@ from sandbox.core import ControlError, Options, parse_cookies
 from sandbox.faults import Faults
 from sandbox.logins import Accounts, QrDesk
 from sandbox.testing import ROOT, RunningSandbox
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[RunningSandbox]:
-    with RunningSandbox() as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def sandbox(running: RunningSandbox) -> RunningSandbox:
-    running.clear_faults()
-    running.reset()
-    return running
 
 
 def set_cookies(headers: Any) -> dict[str, str]:

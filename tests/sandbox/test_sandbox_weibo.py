@@ -115,18 +115,6 @@ def plain(html: str) -> str:
     return unescape(re.sub(r"<[a-zA-Z/][^>]*>", "", html)).strip()
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[RunningSandbox]:
-    with RunningSandbox("--only", "weibo") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def sandbox(running: RunningSandbox) -> RunningSandbox:
-    running.clear_faults()
-    return running
-
-
 @pytest.fixture
 def client(sandbox: RunningSandbox) -> Client:
     return Client(sandbox)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -21,19 +21,6 @@ from sandbox.xhs.world import best_stream, corner_tag
 WORLD = World(seed=1)
 SEARCH_ID = "2foewre5q6z7ry0cr162n"
 FIXED = {fixed.name: WORLD.fixed_note(fixed.name) for fixed in FIXED_NOTES}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[RunningSandbox]:
-    with RunningSandbox("--only", "xhs") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def sandbox(running: RunningSandbox) -> RunningSandbox:
-    running.clear_faults()
-    running.reset()
-    return running
 
 
 @pytest.fixture

@@ -74,19 +74,7 @@ class Client:
         return self.pages(f"/api/v4/search_v3?{query}")
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[RunningSandbox]:
-    with RunningSandbox() as running:
-        yield running
-        assert running.stats()["internal_errors"] == 0
-
-
-@pytest.fixture(autouse=True)
-def no_faults(sandbox: RunningSandbox) -> None:
-    sandbox.clear_faults()
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def client(sandbox: RunningSandbox) -> Client:
     return Client(sandbox)
 
