@@ -313,7 +313,10 @@ GONE_TEXTS = {
 
 
 class World(worlds.World[Outline, User]):
-    """Every right answer about Weibo for one seed."""
+    """Every right answer about Weibo for one seed.
+
+    :param more: of every world, see :class:`sandbox.worlds.World`.
+    """
 
     space_bits = 18
     creator_bits = 14

@@ -305,7 +305,10 @@ def _read_name(name: str) -> tuple[int, int, int] | None:
 
 
 class World(worlds.World[Outline, Member]):
-    """Every right answer about Zhihu for one seed; a keyword finds posts of all kinds."""
+    """Every right answer about Zhihu for one seed; a keyword finds posts of all kinds.
+
+    :param more: of every world, see :class:`sandbox.worlds.World`.
+    """
 
     space_bits = 19
     creator_bits = 13
@@ -313,8 +316,8 @@ class World(worlds.World[Outline, Member]):
     fixed_creators = FIXED_CREATORS
     fixed_totals = _FIXED_TOTALS
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
+    def __init__(self, seed: int = 1, posts: int = 60, **more: Any) -> None:
+        super().__init__(seed, posts, **more)
         self._post = lru_cache(maxsize=4096)(self._make_post)
         self._order = lru_cache(maxsize=256)(self._make_order)
         self._pool = lru_cache(maxsize=64)(self._ranked)
