@@ -42,6 +42,7 @@ from mediacrawler.pages.bilibili_media import danmaku, playurl, streams, subtitl
 from mediacrawler.pages.fields import (
     as_dict,
     as_list,
+    as_text,
     count,
     decode_json_at,
     dig_dict,
@@ -51,7 +52,6 @@ from mediacrawler.pages.fields import (
     place_of,
     present,
     read_rows,
-    text,
     timestamp,
     unique,
 )
@@ -160,11 +160,7 @@ def search(
     """
     data = payload_dict(body, SEARCH_URL)
     rows = _search_rows(data, "video")
-    videos = [
-        row
-        for row in rows
-        if as_dict(row).get("type", "video") == "video" and as_dict(row).get("bvid")
-    ]
+    videos = [row for row in rows if as_dict(row).get("type") in (None, "video")]
     posts, unreadable = rows_of(videos, _search_post)
     number, has_more = _search_end(data, rows, page)
     found = BilibiliPosts(
@@ -218,7 +214,7 @@ def _search_end(data: dict[str, Any], rows: list[Any], page: int | None) -> tupl
 
 def _search_post(row: dict[str, Any]) -> Post:
     danmaku = count(row.get("video_review"))
-    bvid = str(text(row.get("bvid")))
+    bvid = _bvid_of(row)
     return Post(
         PLATFORM,
         bvid,
@@ -236,7 +232,7 @@ def _search_post(row: dict[str, Any]) -> Post:
         extra=present(
             aid=identifier(row.get("aid")) or identifier(row.get("id")),
             danmaku_count=first_known(danmaku, count(row.get("danmaku"))),
-            typename=text(row.get("typename")),
+            typename=as_text(row.get("typename")),
             is_paid=bool(row.get("is_pay") or row.get("is_charge_video")),
         ),
         **author_fields(row.get("mid"), row.get("author"), row.get("upic")),
@@ -245,12 +241,12 @@ def _search_post(row: dict[str, Any]) -> Post:
 
 def _searched(value: Any) -> str | None:
     """Only search marks hits with ``<em>`` and escapes (section 10): undone here, once."""
-    found = text(value)
-    return text(html.unescape(_EM.sub("", found))) if found else None
+    found = as_text(value)
+    return as_text(html.unescape(_EM.sub("", found))) if found else None
 
 
 def _split_tags(value: Any) -> list[str]:
-    found = text(value)
+    found = as_text(value)
     return unique(tag.strip() for tag in found.split(",") if tag.strip()) if found else []
 
 
@@ -267,7 +263,7 @@ def _search_creator(row: dict[str, Any]) -> Creator:
     creator.extra = present(
         level=count(row.get("level")),
         official_type=whole(verify.get("type")) if creator.verified else None,
-        verified_text=text(verify.get("desc")),
+        verified_text=as_text(verify.get("desc")),
         live_room_id=identifier(row.get("room_id")),
     )
     return creator
@@ -361,7 +357,7 @@ def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
         bvid,
         "video",
         url=post_url(bvid),
-        title=text(view.get("title")),
+        title=as_text(view.get("title")),
         text=prose(view.get("desc")),
         published_at=timestamp(view.get("pubdate")),  # ctime is the upload (section 10)
         like_count=count(stat.get("like")),
@@ -379,13 +375,13 @@ def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
             copyright=whole(view.get("copyright")),
             tid=whole(view.get("tid")),
             tid_v2=whole(view.get("tid_v2")),
-            typename=text(view.get("tname_v2")) or text(view.get("tname")),
+            typename=as_text(view.get("tname_v2")) or as_text(view.get("tname")),
             pages=pages,
             staff=_staff(view.get("staff")),
             season_id=identifier(as_dict(view.get("ugc_season")).get("id")),
-            redirect_url=text(view.get("redirect_url")),
+            redirect_url=as_text(view.get("redirect_url")),
             forward=identifier(view.get("forward")),
-            argue_msg=text(as_dict(view.get("argue_info")).get("argue_msg")),
+            argue_msg=as_text(as_dict(view.get("argue_info")).get("argue_msg")),
             is_upower_exclusive=bool(view.get("is_upower_exclusive")),
             is_paid=paid,
             mentions=mentioned(
@@ -399,7 +395,7 @@ def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
 
 
 def _bvid_of(row: dict[str, Any]) -> str:
-    bvid = text(row.get("bvid"))
+    bvid = identifier(row.get("bvid"))
     if bvid:
         return bvid
     try:
@@ -413,7 +409,7 @@ def _parts(pages: Any) -> list[dict[str, Any]]:
         present(
             cid=identifier(page.get("cid")),
             page=whole(page.get("page")) or number,
-            title=text(page.get("part")),
+            title=as_text(page.get("part")),
             duration_s=seconds(page.get("duration")),
         )
         for number, page in enumerate(map(as_dict, as_list(pages)), start=1)
@@ -440,7 +436,9 @@ def _part_media(view: dict[str, Any]) -> list[Media]:
 def _staff(rows: Any) -> list[dict[str, Any]]:
     return [
         present(
-            mid=identifier(row.get("mid")), name=text(row.get("name")), title=text(row.get("title"))
+            mid=identifier(row.get("mid")),
+            name=as_text(row.get("name")),
+            title=as_text(row.get("title")),
         )
         for row in map(as_dict, as_list(rows))
         if row.get("mid")
@@ -451,7 +449,7 @@ def _tag_names(rows: Any) -> list[str]:
     return unique(
         name
         for row in map(as_dict, as_list(rows))
-        if row.get("tag_type") != "bgm" and (name := text(row.get("tag_name")))
+        if row.get("tag_type") != "bgm" and (name := as_text(row.get("tag_name")))
     )
 
 
@@ -568,7 +566,7 @@ def _arc_post(row: dict[str, Any]) -> Post:
         bvid,
         "video",
         url=post_url(bvid),
-        title=text(row.get("title")),
+        title=as_text(row.get("title")),
         text=prose(row.get("description")),
         published_at=timestamp(row.get("created")),
         comment_count=count(row.get("comment")),
@@ -595,7 +593,7 @@ def _archives(data: dict[str, Any], creator_id: str | None) -> BilibiliPosts:
             bvid,
             "video",
             url=post_url(bvid),
-            title=text(row.get("title")),
+            title=as_text(row.get("title")),
             published_at=timestamp(row.get("pubdate")),
             view_count=count(as_dict(row.get("stat")).get("view")),
             media=card_media(row.get("pic"), row.get("duration")),
@@ -648,7 +646,8 @@ def _feed(data: dict[str, Any], cursor: str | None, creator_id: str | None) -> B
 
 def _is_nothing(row: Any) -> bool:
     """Adverts, and rows without any id (deleted posts): nothing to keep."""
-    row = as_dict(row)
+    if not isinstance(row, dict):
+        return False
     return row.get("type") == "DYNAMIC_TYPE_AD" or not (row.get("id_str") or row.get("opus_id"))
 
 
@@ -678,12 +677,12 @@ def _profile(row: dict[str, Any]) -> Creator:
     official = official or as_dict(row.get("official_verify"))
     vip = as_dict(row.get("vip"))
     found = _new_creator(row.get("mid"))
-    found.name = text(row.get("name"))
+    found.name = as_text(row.get("name"))
     found.avatar = https_url(row.get("face"))
-    found.bio = text(row.get("sign"))
+    found.bio = as_text(row.get("sign"))
     found.gender = _gender(row.get("sex"))
     found.verified = _verified(official)
-    title, description = text(official.get("title")), text(official.get("desc"))
+    title, description = as_text(official.get("title")), as_text(official.get("desc"))
     found.extra = present(
         level=first_known(
             count(row.get("level")), count(as_dict(row.get("level_info")).get("current_level"))
@@ -727,7 +726,7 @@ def comments(
     The pinned comment comes up to three times and is kept once, first. *cursor* is the offset
     that was used; *post_id* names the post (a video's is known from the answer).
 
-    :raises AccessDenied: comments are closed (``scope="item"``).
+    :raises NotFound: comments are closed.
     """
     data = payload_dict(body, COMMENTS_URL)
     pinned = _pinned_rows(data)
@@ -777,11 +776,7 @@ def _pinned_rows(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _rpid(row: dict[str, Any]) -> str | None:
-    for name in ("rpid_str", "rpid"):
-        value = row.get(name)
-        if isinstance(value, (str, int)) and value not in ("", "0", 0):
-            return str(value)
-    return None
+    return identifier(row.get("rpid_str")) or identifier(row.get("rpid"))
 
 
 @dataclass(slots=True)
@@ -816,14 +811,14 @@ class _CommentContext:
             post_id=self.post_id or _commented_video(row),
             root_id=root_id,
             reply_to_id=parent_id,
-            text=text(content.get("message")),
+            text=as_text(content.get("message")),
             published_at=timestamp(row.get("ctime")),
             like_count=count(row.get("like")),
             # rcount: the visible ones; count holds deleted ones as well (section 3.7)
             reply_count=None
             if root_id
             else first_known(count(row.get("rcount")), count(row.get("count"))),
-            ip_location=place_of(text(control.get("location"))),
+            ip_location=place_of(control.get("location")),
             media=_comment_pictures(content),
             **author_fields(mid, member.get("uname"), member.get("avatar")),
         )
@@ -836,7 +831,7 @@ class _CommentContext:
     ) -> dict[str, Any]:
         member, content = as_dict(row.get("member")), as_dict(row.get("content"))
         control, action = as_dict(row.get("reply_control")), as_dict(row.get("up_action"))
-        sex = text(member.get("sex"))
+        sex = as_text(member.get("sex"))
         names = as_dict(content.get("at_name_to_mid_str")) or as_dict(content.get("at_name_to_mid"))
         people = names.items() if names else _member_names(content)
         mentions = mentioned(people)
@@ -990,7 +985,7 @@ def login_state(body: Body) -> LoginState:
         sub_key=sub_key,
         mixin_key=mixin_key(img_key, sub_key),
         mid=identifier(data.get("mid")),
-        name=text(data.get("uname")),
+        name=as_text(data.get("uname")),
     )
 
 
@@ -1006,8 +1001,8 @@ def visitor_cookies(body: Body) -> dict[str, str]:
     :raises UnexpectedResponse: without buvid3.
     """
     data = payload_dict(body)
-    buvid3 = text(data.get("b_3")) or text(data.get("buvid"))
-    buvid4 = text(data.get("b_4"))
+    buvid3 = as_text(data.get("b_3")) or as_text(data.get("buvid"))
+    buvid4 = as_text(data.get("b_4"))
     if buvid3 is None:
         raise UnexpectedResponse("no visitor number in the answer")
     return {"buvid3": buvid3, **({"buvid4": buvid4} if buvid4 else {})}

@@ -27,6 +27,7 @@ from mediacrawler.items import Media
 from mediacrawler.pages import AuthorFields, Body
 from mediacrawler.pages.fields import (
     as_dict,
+    as_text,
     count,
     decode_json,
     decode_object,
@@ -34,7 +35,6 @@ from mediacrawler.pages.fields import (
     https,
     read_rows,
     retry_after,
-    text,
     with_scheme,
 )
 from mediacrawler.targets.bilibili import creator_url
@@ -58,18 +58,18 @@ _CODES: dict[int, _Refusal] = {
     -689: (AccessDenied, "item", "no right to see this"),
     -799: (RateLimited, None, "too many requests"),
     -10403: (AccessDenied, "item", "for paying members or another region only"),
-    12002: (AccessDenied, "item", "comments are closed"),
+    12002: (NotFound, None, "comments are closed"),
     12006: (NotFound, None, "the comment is gone"),
     12022: (NotFound, None, "the comment is gone"),
-    12052: (AccessDenied, "item", "comments are closed"),
-    12061: (AccessDenied, "item", "comments are closed"),
-    22115: (AccessDenied, "item", "the list of followings is private"),
-    22118: (AccessDenied, "item", "the list of followers is private"),
+    12052: (NotFound, None, "comments are closed"),
+    12061: (NotFound, None, "comments are closed"),
+    22115: (NotFound, None, "the list of followings is private"),
+    22118: (NotFound, None, "the list of followers is private"),
     62002: (NotFound, None, "the video is hidden"),
     62004: (NotFound, None, "the video is under review"),
     62012: (NotFound, None, "the video is private"),
-    87007: (AccessDenied, "item", "for paying supporters only"),
-    87008: (AccessDenied, "item", "for paying supporters only"),
+    87007: (NotFound, None, "for paying supporters only"),
+    87008: (NotFound, None, "for paying supporters only"),
 }
 
 _STATUSES: dict[int, _Refusal] = {
@@ -230,13 +230,13 @@ def whole(value: Any) -> int | None:
 
 def identifier(value: Any) -> str | None:
     """An identifier as text; 0 and blank are none."""
-    found = text(value)
+    found = as_text(value)
     return None if found == "0" else found
 
 
 def prose(value: Any) -> str | None:
     """A description; the site writes "-" for none (section 7.1)."""
-    found = text(value)
+    found = as_text(value)
     return None if found == "-" else found
 
 
@@ -249,16 +249,17 @@ def seconds(value: Any) -> int | None:
             if not digits.isdecimal():
                 return None
             total = total * 60 + int(digits)
-        return total or None
-    return count(value) or None
+    else:
+        total = count(value) or 0
+    return total if 0 < total < 10**9 else None
 
 
 def https_url(value: Any) -> str | None:
     """An address made whole; only the site's own hosts are known to serve https."""
-    found = text(value)
-    if found is None:
+    found = with_scheme(as_text(value) or "")
+    if not found.startswith(("http://", "https://")):
         return None
-    return https(found) if _OWN_IMAGES.match(found) else with_scheme(found)
+    return https(found) if _OWN_IMAGES.match(found) else found
 
 
 def image_url(value: Any) -> str | None:
@@ -285,7 +286,7 @@ def author_fields(mid: Any, name: Any = None, face: Any = None) -> AuthorFields:
     author_id = identifier(mid)
     return {
         "author_id": author_id,
-        "author_name": text(name),
+        "author_name": as_text(name),
         "author_url": creator_url(author_id) if author_id else None,
         "author_avatar": https_url(face),
     }

@@ -29,13 +29,13 @@ from mediacrawler.pages.bilibili_answers import (
 from mediacrawler.pages.fields import (
     as_dict,
     as_list,
+    as_text,
     count,
     decode_json,
     dig,
     dig_list,
     place_of,
     present,
-    text,
     timestamp,
     unique,
 )
@@ -80,18 +80,18 @@ def _dynamic_post(item: dict[str, Any]) -> Post:
         raise UnexpectedResponse("a dynamic without id")
     modules, basic = as_dict(item.get("modules")), as_dict(item.get("basic"))
     content = as_dict(modules.get("module_dynamic"))
-    kind = str(text(item.get("type")) or "").removeprefix("DYNAMIC_TYPE_")
+    kind = (as_text(item.get("type")) or "").removeprefix("DYNAMIC_TYPE_")
     author = as_dict(modules.get("module_author"))
     found = _new_post(post_id, _POST_TYPES.get(kind, "text"), author)
     _add_counts(found, as_dict(modules.get("module_stat")))
     nodes = as_list(as_dict(content.get("desc")).get("rich_text_nodes"))
-    found.text = _nodes_text(nodes) or text(as_dict(content.get("desc")).get("text"))
+    found.text = _nodes_text(nodes) or as_text(as_dict(content.get("desc")).get("text"))
     found.extra = present(
-        dynamic_type=text(item.get("type")),
+        dynamic_type=as_text(item.get("type")),
         comment_type=whole(basic.get("comment_type")) or None,
         comment_oid=identifier(basic.get("comment_id_str")),
         is_pinned="置顶" in str(as_dict(modules.get("module_tag")).get("text")),
-        topic=text(as_dict(content.get("topic")).get("name")),
+        topic=as_text(as_dict(content.get("topic")).get("name")),
     )
     nodes = nodes + _add_major(found, as_dict(content.get("major")))
     found.tags = _topics(nodes)
@@ -107,7 +107,7 @@ def _new_post(post_id: str, post_type: PostType | None, author: dict[str, Any]) 
         post_type,
         url=post_url(post_id),
         published_at=timestamp(author.get("pub_ts")),
-        ip_location=place_of(text(author.get("pub_location_text"))),
+        ip_location=place_of(author.get("pub_location_text")),
         **author_fields(author.get("mid"), author.get("name"), author.get("face")),
     )
 
@@ -124,14 +124,14 @@ def _add_major(found: Post, major: dict[str, Any]) -> list[Any]:
 
     Its key is its type in small letters (``MAJOR_TYPE_OPUS`` -> ``opus``).
     """
-    kind = str(text(major.get("type")) or "").removeprefix("MAJOR_TYPE_").lower()
+    kind = (as_text(major.get("type")) or "").removeprefix("MAJOR_TYPE_").lower()
     content = as_dict(major.get(kind))
     nodes: list[Any] = []
     if kind == "opus":
         summary = as_dict(content.get("summary"))
         nodes = as_list(summary.get("rich_text_nodes"))
-        found.title = text(content.get("title"))
-        found.text = found.text or _nodes_text(nodes) or text(summary.get("text"))
+        found.title = as_text(content.get("title"))
+        found.text = found.text or _nodes_text(nodes) or as_text(summary.get("text"))
         found.media = _pictures(content.get("pics"))
     elif kind == "draw":
         found.media = _pictures(content.get("items"))
@@ -140,10 +140,12 @@ def _add_major(found: Post, major: dict[str, Any]) -> list[Any]:
     elif kind == "live_rcmd":
         _add_live(found, content)
     elif kind == "blocked":
-        found.extra |= present(blocked=text(content.get("hint_message")) or "blocked", is_paid=True)
+        found.extra |= present(
+            blocked=as_text(content.get("hint_message")) or "blocked", is_paid=True
+        )
     elif kind != "none":  # articles, cards, music, and what comes next
-        found.title = text(content.get("title"))
-        found.text = found.text or text(content.get("desc"))
+        found.title = as_text(content.get("title"))
+        found.text = found.text or as_text(content.get("desc"))
         covers = as_list(content.get("covers")) or [content.get("cover")]
         found.media = [media for cover in covers for media in cover_media(cover)]
         found.extra |= present(
@@ -156,14 +158,14 @@ def _add_major(found: Post, major: dict[str, Any]) -> list[Any]:
 
 def _add_archive(found: Post, archive: dict[str, Any]) -> None:
     stat = as_dict(archive.get("stat"))
-    found.title = text(archive.get("title"))
+    found.title = as_text(archive.get("title"))
     found.media = card_media(archive.get("cover"), archive.get("duration_text"))
     found.extra |= present(
-        bvid=text(archive.get("bvid")),
+        bvid=as_text(archive.get("bvid")),
         aid=identifier(archive.get("aid")),
         # display text only ("190.3万"): not a number to count with (section 7.1)
-        view_count_text=text(stat.get("play")),
-        danmaku_count_text=text(stat.get("danmaku")),
+        view_count_text=as_text(stat.get("play")),
+        danmaku_count_text=as_text(stat.get("danmaku")),
     )
 
 
@@ -173,7 +175,7 @@ def _add_live(found: Post, content: dict[str, Any]) -> None:
         live = as_dict(dig(decode_json(str(content.get("content"))), "live_play_info"))
     except UnexpectedResponse:
         return
-    found.title = text(live.get("title"))
+    found.title = as_text(live.get("title"))
     found.media = cover_media(live.get("cover"))
     found.extra |= present(live_room_id=identifier(live.get("room_id")))
 
@@ -192,7 +194,7 @@ def _pictures(rows: Any) -> list[Media]:
 
 
 def _nodes_text(nodes: list[Any]) -> str | None:
-    return text("".join(map(_node_text, map(as_dict, nodes))))
+    return as_text("".join(map(_node_text, map(as_dict, nodes))))
 
 
 def _node_text(node: dict[str, Any]) -> str:
@@ -250,7 +252,7 @@ def _opus(item: dict[str, Any], module_list: list[Any]) -> Post:
     found = _new_post(post_id, None, modules.get("author", {}))
     _add_counts(found, modules.get("stat", {}))
     # never basic.title: it carries the site's name behind (section 7.2)
-    found.title = text(modules.get("title", {}).get("text"))
+    found.title = as_text(modules.get("title", {}).get("text"))
     body = _Paragraphs(as_list(modules.get("content", {}).get("paragraphs")))
     album = as_dict(as_dict(modules.get("top", {}).get("display")).get("album"))
     found.text = body.text
@@ -261,16 +263,16 @@ def _opus(item: dict[str, Any], module_list: list[Any]) -> Post:
     found.tags = unique(
         name
         for row in map(as_dict, as_list(modules.get("extend", {}).get("items")))
-        if (name := text(row.get("text")))
+        if (name := as_text(row.get("text")))
     )
     blocked = modules.get("blocked")
     found.extra = present(
         comment_type=comment_type or None,
         comment_oid=identifier(basic.get("comment_id_str")),
         coin_count=count(as_dict(modules.get("stat", {}).get("coin")).get("count")),
-        topic=text(modules.get("topic", {}).get("name")),
+        topic=as_text(modules.get("topic", {}).get("name")),
         mentions=_node_mentions(body.rich_nodes),
-        blocked=None if blocked is None else text(blocked.get("hint_message")) or "blocked",
+        blocked=None if blocked is None else as_text(blocked.get("hint_message")) or "blocked",
         is_paid=blocked is not None,
         truncated=blocked is not None,
     )
@@ -287,7 +289,7 @@ class _Paragraphs:
         for paragraph in map(as_dict, paragraphs):
             self.media += _pictures(as_dict(paragraph.get("pic")).get("pics"))
             lines += self._lines(paragraph)
-        self.text = text("\n".join(lines))
+        self.text = as_text("\n".join(lines))
 
     def _lines(self, paragraph: dict[str, Any]) -> Iterator[str]:
         code = as_dict(paragraph.get("code")).get("content")
@@ -325,8 +327,8 @@ def article(data: dict[str, Any]) -> Post:
         post_id=post_id,
         post_type="article",
         url=post_url(post_id),
-        title=text(data.get("title")),
-        text=body or text(data.get("summary")),
+        title=as_text(data.get("title")),
+        text=body or as_text(data.get("summary")),
         published_at=timestamp(data.get("publish_time")),
         like_count=count(stat.get("like")),
         comment_count=count(stat.get("reply")),
@@ -336,7 +338,7 @@ def article(data: dict[str, Any]) -> Post:
         tags=unique(
             name
             for row in map(as_dict, as_list(data.get("tags")))
-            if (name := text(row.get("name")))
+            if (name := as_text(row.get("name")))
         ),
         media=[
             media
@@ -364,11 +366,11 @@ def _article_text(data: dict[str, Any]) -> str | None:
         except UnexpectedResponse:
             return None
         inserts = (as_dict(operation).get("insert") for operation in operations)
-        return text("".join(insert for insert in inserts if isinstance(insert, str)))
+        return as_text("".join(insert for insert in inserts if isinstance(insert, str)))
     reader = _TextOfHtml()
     reader.feed(content)
     reader.close()
-    return text("".join(reader.pieces))
+    return as_text("".join(reader.pieces))
 
 
 class _TextOfHtml(HTMLParser):
@@ -389,13 +391,15 @@ class _TextOfHtml(HTMLParser):
 
 
 def opus_card(row: dict[str, Any], creator_id: str | None) -> Post:
-    opus_id = str(text(row.get("opus_id")))
+    opus_id = identifier(row.get("opus_id"))
+    if opus_id is None:
+        raise UnexpectedResponse("an opus without id")
     cover, stat = as_dict(row.get("cover")), as_dict(row.get("stat"))
     return Post(
         platform=PLATFORM,
         post_id=opus_id,
         url=post_url(opus_id),
-        text=text(row.get("content")),
+        text=as_text(row.get("content")),
         like_count=count(stat.get("like")),
         view_count=count(stat.get("view")),
         media=cover_media(cover.get("url"), cover.get("width"), cover.get("height")),

@@ -28,9 +28,9 @@ from mediacrawler.pages.bilibili_answers import (
 from mediacrawler.pages.fields import (
     as_dict,
     as_list,
+    as_text,
     count,
     dig_list,
-    text,
     timestamp,
     unique,
 )
@@ -148,7 +148,7 @@ def _best_audio(rows: list[Stream]) -> Stream | None:
 
 
 def _stream(row: dict[str, Any], kind: str) -> Stream:
-    first = text(row.get("baseUrl")) or text(row.get("base_url"))
+    first = as_text(row.get("baseUrl")) or as_text(row.get("base_url"))
     backups = as_list(row.get("backupUrl")) or as_list(row.get("backup_url"))
     urls = unique(url for url in (first, *backups) if isinstance(url, str) and url)
     if not urls:
@@ -226,7 +226,7 @@ def subtitles(body: Body, *, aid: str, cid: str) -> SubtitleList:
     foreign = 0
     for row in map(as_dict, dig_list(data, "subtitle.subtitles")):
         url = https_url(only_text(row.get("subtitle_url")))
-        language = text(row.get("lan"))
+        language = as_text(row.get("lan"))
         if url is None or language is None:
             continue  # not made yet
         if _AI_SUBTITLE in url and f"/{aid}{cid}" not in urlsplit(url).path:

@@ -1,9 +1,9 @@
 """Small readers for what platforms write into JSON: counts, times, texts, nested keys, rows.
 
 The one place where platform JSON is read defensively: a missing key becomes None. What an
-answer cannot do without is read by :func:`dig` and :func:`text`, where a value of the wrong
-type is an :class:`~mediacrawler.exceptions.UnexpectedResponse`; the readers called ``as_...``
-take such a value as not told, so that one odd field loses no record. Must not know platforms.
+answer cannot do without is read by :func:`dig` and its kin, where a value of the wrong type is
+an :class:`~mediacrawler.exceptions.UnexpectedResponse`; the readers of single values take such
+a value as not told, so that one odd field loses no record. Must not know platforms.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _UNITS = {"": 1, "千": 10**3, "k": 10**3, "万": 10**4, "w": 10**4, "亿": 10**
 _COUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([千k万w亿]?)\+?")
 _PLACE_PREFIX = re.compile(r"^(?:IP\s*属地|发布于|来自)[\s:：]*", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-zA-Z][\w:.-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
+_LARGEST_COUNT = 2**63 - 1  # what databases keep as a whole number
 _SECONDS_BELOW = 10**11  # a later value can only be milliseconds (it would be the year 5138)
 
 
@@ -136,7 +137,10 @@ def as_list(value: Any) -> list[Any]:
 
 
 def as_text(value: Any) -> str | None:
-    """Like :func:`text`; whole numbers become their digits, anything else is not told."""
+    """Text without blanks at both ends; line breaks and emoji kept; blank is not told.
+
+    Whole numbers become their digits (identifiers arrive as either); anything else is not told.
+    """
     if isinstance(value, str):
         return value.strip() or None
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
@@ -156,49 +160,32 @@ def as_seconds(value: Any) -> float | None:
     return number if 0 < number < 1e9 else None
 
 
-def text(value: Any) -> str | None:
-    """Text without blanks at both ends; line breaks and emoji kept; blank gives None.
-
-    Numbers become their digits (identifiers arrive as either).
-
-    :raises UnexpectedResponse: an object, a list or a boolean.
-    """
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return value.strip() or None
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value)
-    raise UnexpectedResponse(f"expected text, got {type(value).__name__}")
-
-
 def count(value: Any) -> int | None:
     """A number as platforms show it: 1234, "1,234", "1.2万", "3千", "10万+", "1.1亿", "2w", "5k".
 
     Missing, blank and anything else that is not a count ("赞", "-") give None: a caption
-    instead of a number means that the platform does not say. Negative numbers too.
+    instead of a number means that the platform does not say. So do negative numbers, and those
+    that are too large to count anything (JSON may hold 1e999).
     """
-    if isinstance(value, bool):
+    if isinstance(value, str):
+        match = _COUNT.fullmatch(value.strip().lower())
+        if match is None:
+            return None
+        # Decimal: 1.1万 is 11000, not 11000.000000000002
+        number: Any = Decimal(match[1].replace(",", "")) * _UNITS[match[2]]
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        number = value
+    else:
         return None
-    if isinstance(value, int):
-        return value if value >= 0 else None
-    if isinstance(value, float):
-        return int(value) if 0 <= value < float("inf") else None  # JSON may hold 1e999
-    if not isinstance(value, str):
-        return None
-    match = _COUNT.fullmatch(value.strip().lower())
-    if match is None:
-        return None
-    # Decimal: 1.1万 is 11000, not 11000.000000000002
-    return int(Decimal(match[1].replace(",", "")) * _UNITS[match[2]])
+    return int(number) if 0 <= number <= _LARGEST_COUNT else None
 
 
 def timestamp(value: Any) -> datetime | None:
-    """An aware UTC time from unix seconds or milliseconds (number or digits); 0 gives None.
+    """An aware UTC time from unix seconds or milliseconds (number or digits).
 
-    :raises UnexpectedResponse: not a number, or beyond the year 9999.
+    0, what is no number, and what lies beyond the year 9999 are not told.
     """
-    if value is None or value == "":
+    if isinstance(value, bool):
         return None
     try:
         number = int(value)
@@ -209,7 +196,7 @@ def timestamp(value: Any) -> datetime | None:
         seconds, milliseconds = divmod(number, 1000)
         moment = datetime.fromtimestamp(seconds, timezone.utc)
     except (TypeError, ValueError, OverflowError, OSError):
-        raise UnexpectedResponse(f"expected a unix time, got {value!r:.40}") from None
+        return None
     return moment.replace(microsecond=milliseconds * 1000)
 
 

@@ -156,9 +156,7 @@ def creator_posts(body: Body) -> PostList:
 def _rendered_posts(page: str) -> PostList:
     """The notes in tab 0 of a profile page; the other tabs are collections and likes (5.6)."""
     user = _rendered_profile(page)
-    tabs = dig_list(user, "notes")
-    notes = tabs[0] if tabs and isinstance(tabs[0], list) else []
-    return _profile_page(notes, _first_query(user))
+    return _profile_page(dig_list(user, "notes.0"), _first_query(user))
 
 
 def _profile_page(notes: list[Any], paging: Record) -> PostList:
@@ -185,7 +183,7 @@ def _listed(item: Record, source: str) -> Post | None:
     """The note of an item of a list; None without a card or an id."""
     # A profile's list in the API has bare cards, all others wrap them.
     card = read.child(item, "note_card") or (item if "note_id" in item else {})
-    note_id = read.text(card, "note_id") or read.text(item, "id")
+    note_id = read.identifier(card, "note_id") or read.identifier(item, "id")
     if not card or note_id is None:
         return None
     token = read.text(item, "xsec_token") or read.text(card, "xsec_token")
@@ -246,7 +244,7 @@ def post(
         "item", soft). Never an empty note.
     """
     note = _asked_note(body, post_id)
-    note_id = read.text(note, "note_id", "id") or post_id
+    note_id = read.identifier(note, "note_id", "id") or post_id
     if note_id is None:
         raise UnexpectedResponse("'note_card' has no id")
     token = xsec_token or read.text(note, "xsec_token")
@@ -264,7 +262,7 @@ def post(
     found.extra |= present(
         mentions=_mentions(note, "at_user_list"),
         other_tags=other_tags,
-        video_id=read.text(read.child(video, "media"), "video_id"),
+        video_id=read.identifier(read.child(video, "media"), "video_id"),
         has_live_photo=any(
             read.flag(one, "live_photo") for one in read.children(note, "image_list")
         ),
@@ -279,7 +277,7 @@ def _asked_note(body: Body, post_id: str | None) -> Record:
         return _rendered_note(content, post_id)
     for item in read.children(api_data(content), "items"):
         card = read.child(item, "note_card")
-        note_id = read.text(card, "note_id") or read.text(item, "id")
+        note_id = read.identifier(card, "note_id") or read.identifier(item, "id")
         if card and (post_id is None or note_id in (None, post_id)):
             return {"id": note_id, "xsec_token": read.text(item, "xsec_token"), **card}
     raise AccessDenied("no note in the answer: wrong token or soft block", scope="item", soft=True)
@@ -288,7 +286,7 @@ def _asked_note(body: Body, post_id: str | None) -> Record:
 def _rendered_note(page: str, post_id: str | None) -> Record:
     state = page_state(page)
     note = _desktop_note(state, post_id) or _phone_note(state)
-    if not note or (post_id and read.text(note, "note_id", "id") not in (None, post_id)):
+    if not note or (post_id and read.identifier(note, "note_id", "id") not in (None, post_id)):
         raise page_error(page, state)
     return note
 
@@ -306,7 +304,7 @@ def _phone_note(state: Record) -> Record:
     shown = read.child(state, "note_data")
     shown = shown or read.child(read.child(state, "LAUNCHER_SSR_STORE_PAGE_DATA"), "note_data")
     note = read.child(read.child(shown, "data"), "note_data") or shown
-    if not read.text(note, "note_id", "id"):
+    if not read.identifier(note, "note_id", "id"):
         return {}
     preloaded = read.children(read.child(shown, "normal_note_preload_data"), "images_list")
     pairs = zip_longest(preloaded, read.children(note, "image_list"))
@@ -406,7 +404,7 @@ def search_users(body: Body, *, page: int = 1) -> CreatorList:
 
 
 def _found_creator(user: Record) -> Creator | None:
-    creator_id = read.text(user, "id", "user_id")
+    creator_id = read.identifier(user, "id", "user_id")
     if creator_id is None:
         return None
     verified = read.pick(user, "red_official_verified")
@@ -430,12 +428,12 @@ def me(body: Body) -> Viewer:
         user = read.child(page_state(content), "user")
         info = read.child(user, "user_info")
         guest = not read.flag(user, "logged_in") or read.flag(info, "guest")
-        return Viewer(read.text(info, "user_id"), read.text(info, "nickname"), guest)
+        return Viewer(read.identifier(info, "user_id"), read.text(info, "nickname"), guest)
     data = api_data(content)
     if "result" in data:  # selfinfo, which names no id
         guest = not read.flag(read.child(data, "result"), "success")
         return Viewer(None, None, guest)
-    user_id = read.text(data, "user_id")
+    user_id = read.identifier(data, "user_id")
     guest = user_id is None or read.flag(data, "guest")
     return Viewer(user_id, read.text(data, "nickname"), guest)
 
@@ -510,7 +508,7 @@ def replies(body: Body, *, post_id: str | None = None, root_id: str | None = Non
 
 def _comment(record: Record, post_id: str | None, root_id: str | None = None) -> Comment | None:
     """A comment, or with a *root_id* a reply; None if the record has no id."""
-    comment_id = read.text(record, "id")
+    comment_id = read.identifier(record, "id")
     if comment_id is None:
         return None
     user = read.child(record, "user_info")
@@ -518,9 +516,9 @@ def _comment(record: Record, post_id: str | None, root_id: str | None = None) ->
     return Comment(
         platform=PLATFORM,
         comment_id=comment_id,
-        post_id=read.text(record, "note_id") or post_id,
+        post_id=read.identifier(record, "note_id") or post_id,
         root_id=root_id,
-        reply_to_id=read.text(target, "id"),
+        reply_to_id=read.identifier(target, "id"),
         text=_prose(record, "content"),
         published_at=read.moment(record, "create_time"),
         like_count=read.count(record, "like_count"),
@@ -539,7 +537,7 @@ def _comment_extra(record: Record, user: Record, answered: Record) -> dict[str, 
         is_pinned="user_top" in labels,
         status=read.integer(record, "status") or None,  # 2: just posted; -2: hidden, yet delivered
         mentions=_mentions(record, "at_users"),
-        reply_to_author_id=read.text(answered, "user_id"),
+        reply_to_author_id=read.identifier(answered, "user_id"),
         reply_to_author_name=read.text(answered, "nickname", "nick_name"),
         ai_agent=read.flag(user, "ai_agent"),
     )
@@ -550,7 +548,7 @@ def _comment_extra(record: Record, user: Record, answered: Record) -> dict[str, 
 
 def author_fields(user: Record) -> AuthorFields:
     """Who wrote a note (`avatar`) or a comment (`image`)."""
-    author_id = read.text(user, "user_id")
+    author_id = read.identifier(user, "user_id")
     return {
         "author_id": author_id,
         "author_name": read.text(user, "nickname", "nick_name"),
@@ -567,6 +565,6 @@ def _prose(record: Record, name: str) -> str | None:
 
 def _mentions(record: Record, name: str) -> list[dict[str, str | None]]:
     return [
-        {"name": read.text(user, "nickname", "nick_name"), "id": read.text(user, "user_id")}
+        {"name": read.text(user, "nickname", "nick_name"), "id": read.identifier(user, "user_id")}
         for user in read.children(record, name)
     ]

@@ -97,6 +97,12 @@ def text(record: Record, *names: str) -> str | None:
     return str(value) if isinstance(value, float) else fields.as_text(value)
 
 
+def identifier(record: Record, *names: str) -> str | None:
+    """An identifier as text; 0 is nobody and nothing."""
+    found = text(record, *names)
+    return None if found == "0" else found
+
+
 def count(record: Record, *names: str) -> int | None:
     """A number of people or things, as shown ("1.2万") or as it is."""
     return fields.count(pick(record, *names))
@@ -112,10 +118,7 @@ def integer(record: Record, *names: str) -> int | None:
 
 def moment(record: Record, *names: str) -> datetime | None:
     """A time in UTC, from unix milliseconds or seconds."""
-    try:
-        return fields.timestamp(pick(record, *names))
-    except UnexpectedResponse:
-        return None
+    return fields.timestamp(pick(record, *names))
 
 
 def flag(record: Record, *names: str) -> bool:

@@ -12,7 +12,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from mediacrawler.exceptions import UnexpectedResponse
 from mediacrawler.pages import AuthorFields
 from mediacrawler.pages.fields import (
     as_dict,
@@ -61,13 +60,7 @@ def html_of(record: Record, name: str) -> Content:
 def time_of(record: Record, *names: str) -> datetime | None:
     """The first time among *names*; unix seconds (1 to 3.9 have no other form)."""
     for name in names:
-        value = get(record, name)
-        if isinstance(value, bool):
-            continue
-        try:
-            moment = timestamp(value)
-        except UnexpectedResponse:
-            continue
+        moment = timestamp(get(record, name))
         if moment is not None:
             return moment
     return None

@@ -57,10 +57,10 @@ def read(status: int = 200, body: Any = b"", url: str = "", **headers: str) -> A
         (62002, NotFound, "item"),
         (62004, NotFound, "item"),
         (62012, NotFound, "item"),
-        (12002, AccessDenied, "item"),
+        (12002, NotFound, "item"),
         (12006, NotFound, "item"),
         (12009, UnexpectedResponse, "request"),
-        (22115, AccessDenied, "item"),
+        (22115, NotFound, "item"),
         (-412, RateLimited, "ip"),
         (-509, RateLimited, "account"),
         (-799, RateLimited, "account"),
@@ -68,7 +68,7 @@ def read(status: int = 200, body: Any = b"", url: str = "", **headers: str) -> A
         (-8888, UnexpectedResponse, "request"),
         (-400, UnexpectedResponse, "request"),
         (-10403, AccessDenied, "item"),
-        (87008, AccessDenied, "item"),
+        (87008, NotFound, "item"),
         (4101131, UnexpectedResponse, "request"),
     ],
 )
@@ -190,7 +190,7 @@ def test_page_functions_judge_raw_answers_themselves() -> None:
             page(refusal)
     with pytest.raises(BadSignature):
         bilibili.comments(fx.refused(-403))
-    with pytest.raises(AccessDenied):
+    with pytest.raises(NotFound):
         bilibili.comments(fx.refused(12002, "评论区已关闭"))
 
 
@@ -1176,12 +1176,26 @@ def test_visitor_cookies_come_from_either_endpoint(
 
 
 def test_one_unreadable_row_loses_no_other() -> None:
-    broken = fx.search_row(title={"a": 1})
-    page = bilibili.search(fx.search_page([broken, fx.search_row()]))
-    assert (len(page.posts), page.unreadable) == (1, 1)
-    rows = [fx.comment(5, ctime="yesterday"), fx.comment(6)]
+    broken = fx.search_row(bvid={"a": 1}, aid="x")
+    page = bilibili.search(fx.search_page([broken, None, fx.search_row()]))
+    assert (len(page.posts), page.unreadable) == (1, 2)
+    rows = [{**fx.comment(5), "rpid": None, "rpid_str": " "}, "x", fx.comment(6)]
     comments = bilibili.comments(fx.comment_page(rows))
-    assert ([c.comment_id for c in comments.comments], comments.unreadable) == (["6"], 1)
+    assert ([c.comment_id for c in comments.comments], comments.unreadable) == (["6"], 2)
+    feed = bilibili.creator_posts(fx.feed([None, fx.dynamic(), {**fx.dynamic(), "id_str": []}]))
+    assert (len(feed.posts), feed.unreadable, feed.skipped) == (1, 1, 1)
+
+
+def test_one_odd_field_loses_no_record() -> None:
+    odd = {"title": ["x"], "pubdate": "yesterday", "author": True, "upic": 0, "pic": "x"}
+    (found,) = bilibili.search(fx.search_page([fx.search_row(**odd)])).posts
+    assert (found.title, found.published_at, found.author_name) == (None, None, None)
+    assert (found.author_avatar, [media.kind for media in found.media]) == (None, ["video"])
+    view = {**fx.view(), "title": {}, "pubdate": [], "owner": "x", "duration": 10**40}
+    assert bilibili.post(fx.ok(view)).post.title is None
+    comment = fx.comment(5, ctime="yesterday", dialog=True, content={"message": ["x"]})
+    (read,) = bilibili.comments(fx.comment_page([comment])).comments
+    assert (read.comment_id, read.published_at, read.text) == ("5", None, None)
 
 
 FUZZED: list[tuple[Callable[[Any], Any], dict[str, Any]]] = [

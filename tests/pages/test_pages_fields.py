@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -51,6 +52,45 @@ def test_no(value: Any) -> None:
 )
 def test_a_length_in_seconds(value: Any, seconds: float | None) -> None:
     assert fields.as_seconds(value) == seconds
+
+
+@pytest.mark.parametrize(
+    ("shown", "number"),
+    [
+        (0, 0),
+        (1234, 1234),
+        (12.0, 12),
+        ("1,234", 1234),
+        (" 1.2万 ", 12_000),
+        ("1.1万", 11_000),
+        ("10万+", 100_000),
+        ("3千", 3_000),
+        ("5K", 5_000),
+        ("2w", 20_000),
+        ("1.1亿", 110_000_000),
+        (2**63 - 1, 2**63 - 1),
+        *((value, None) for value in (None, "", " ", "-", "--", "赞", "1.2.3", "万", [], {}, True)),
+        *((value, None) for value in (-1, "-1", 2**63, "9" * 30, 1e999, float("nan"))),
+    ],
+)
+def test_a_count_as_it_is_shown(shown: Any, number: int | None) -> None:
+    found = fields.count(shown)
+    assert found == number
+    assert found is None or type(found) is int
+
+
+@pytest.mark.parametrize(
+    "value", [1_700_000_000, "1700000000", 1_700_000_000_000, "1700000000000", 1_700_000_000.9]
+)
+def test_a_time_in_seconds_or_milliseconds(value: Any) -> None:
+    assert fields.timestamp(value) == datetime(2023, 11, 14, 22, 13, 20, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", 0, "0", -1, True, "yesterday", [], {}, 10**17, 10**40, float("inf")]
+)
+def test_a_time_that_is_not_told(value: Any) -> None:
+    assert fields.timestamp(value) is None
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,14 @@ WITHOUT_ID = {key: value for key, value in search_item().items() if key != "id"}
     [
         (xhs.search(answer({"items": [search_item(), {"id": NOTE}, None, "x"]})), 1, 3),
         (xhs.search(answer({"items": [WITHOUT_ID, suggestion()]})), 0, 1),
+        (xhs.search(answer({"items": [search_item(), search_item("0")]})), 1, 1),
         (xhs.search(answer({"items": [search_item(), 7], "cursor_score": "1"})), 1, 1),
         (xhs.creator_posts(answer({"notes": [{"note_id": NOTE, **card()}, card()]})), 1, 1),
         (xhs.search(page({"feed": {"feeds": camel([search_item(), WITHOUT_ID])}})), 1, 1),
         (xhs.search_users(answer({"users": [found_user(), {"name": "no id"}, None]})), 1, 2),
         (xhs.comments(comment_page(comment(sub_comments=[]), comment(""), 3)), 1, 2),
         (xhs.comments(comment_page(comment(sub_comments=[reply(), {}, "x"]))), 2, 2),
-        (xhs.replies(comment_page(reply(), reply(None), []), root_id="root"), 1, 2),
+        (xhs.replies(comment_page(reply(), reply(0), reply(None), []), root_id="root"), 1, 3),
     ],
 )
 def test_rows_that_cannot_be_read_are_counted(page, readable, unreadable):
@@ -196,6 +197,12 @@ def test_a_profile_page_has_its_first_notes_in_the_first_tab():
     found = xhs.creator_posts(profile_page(profile(), items))
     assert [post.post_id for post in found.posts] == [NOTE]
     assert (found.has_more, found.cursor) == (True, "65f1")
+
+
+@pytest.mark.parametrize("tabs", ["x", ["x"], [{}]])
+def test_a_damaged_first_tab_is_not_taken_for_an_empty_one(tabs):
+    with pytest.raises(UnexpectedResponse):
+        xhs.creator_posts(profile_page(profile(), notes=tabs))
 
 
 # --- One note ---
