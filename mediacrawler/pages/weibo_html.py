@@ -181,7 +181,7 @@ def _words(node: Selector) -> Markup:
         inner = source[source.index(">") + 1 : source.rindex("</p>")]
         inner = _ICON_LETTER.sub("", _TEMPLATE_BLANKS.sub(" ", inner))
         words = read_markup(_FOLD_LINK.sub("", inner))
-        words.text = _BLANKS_AT_BREAK.sub("\n", words.text or "")
+        words.text = _BLANKS_AT_BREAK.sub("\n", words.text or "") or None
         words.tags = unique(words.tags)
         return words
     return Markup()

@@ -359,5 +359,5 @@ def _without_picture_addresses(source: dict[str, Any], text: str | None) -> str 
     for link in as_dicts(source.get("url_struct")):
         short = as_text(link.get("short_url"))
         if text and short and link.get("pic_infos"):
-            text = text.replace(short, "").strip()
+            text = text.replace(short, "").strip() or None
     return text

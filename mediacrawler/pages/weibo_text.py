@@ -46,7 +46,7 @@ class Markup:
 
 
 def read_markup(source: Any, *, without_picture_links: bool = False) -> Markup:
-    """Read a text in HTML; null gives no text, "" stays "".
+    """Read a text in HTML; null and what shows nothing give no text.
 
     :param without_picture_links: drop the captions of picture links (comments, section 7.5).
     """
@@ -124,9 +124,10 @@ def _link_address(attributes: dict[str, str]) -> str:
     return with_scheme(href)
 
 
-def clean(plain: str) -> str:
-    """Invisible characters out, ends stripped, line breaks of one kind."""
-    return plain.replace("\u200b", "").replace("\ufeff", "").replace("\r\n", "\n").strip()
+def clean(plain: str) -> str | None:
+    """Invisible characters out, ends stripped, line breaks of one kind; None if nothing is left."""
+    visible = plain.replace("\u200b", "").replace("\ufeff", "")
+    return visible.replace("\r\n", "\n").strip() or None
 
 
 @dataclass(slots=True)
@@ -151,6 +152,6 @@ def read_words(blog: dict[str, Any], *, without_picture_links: bool = False) -> 
     raw = blog.get("text_raw")
     if not isinstance(raw, str) or (markup.cut and markup.text):
         return Words(markup.text, markup, markup.cut)
-    raw = clean(raw)
-    cut = markup.text is None and bool(blog.get("isLongText")) and raw.endswith(("...", "…"))
-    return Words(raw.rstrip(".… ") if cut else raw, markup, cut)
+    plain = clean(raw) or ""
+    cut = markup.text is None and bool(blog.get("isLongText")) and plain.endswith(("...", "…"))
+    return Words((plain.rstrip(".… ") if cut else plain) or None, markup, cut)

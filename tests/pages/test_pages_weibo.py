@@ -259,7 +259,8 @@ def test_every_page_function_sees_refusals_itself(read_page):
     ("source", "text"),
     [
         (None, None),
-        ("", ""),
+        ("", None),
+        (" <br>\u200b", None),
         (MOBILE_TEXT, PLAIN_TEXT),
         ("a<br>b<br />c<br/>d", "a\nb\nc\nd"),
         (
@@ -474,7 +475,8 @@ FILM_PAGE = {"type": "5", "object_type": "movie", "media_info": {"stream_url": "
         ({"attitudes_count": "280,199"}, "like_count", 280_199),
         ({"attitudes_count": None}, "like_count", None),
         ({"text": None}, "text", None),
-        ({"text": ""}, "text", ""),
+        ({"text": ""}, "text", None),
+        ({"text": None, "text_raw": "\u200b"}, "text", None),
         ({"user": None}, "author_id", None),
         ({"user": None}, "url", f"https://m.weibo.cn/detail/{MID}"),
         ({"bid": ""}, "url", f"https://weibo.com/{UID}/{BID}"),
