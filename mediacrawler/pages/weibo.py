@@ -63,7 +63,6 @@ from mediacrawler.pages.weibo_html import (
 )
 from mediacrawler.pages.weibo_media import extension
 from mediacrawler.pages.weibo_records import (
-    NOT_SHOWN_TEXT,
     PLATFORM,
     avatar_of,
     comment_record,
@@ -227,13 +226,10 @@ def _is_of(creator_id: str | None, blog: dict[str, Any]) -> bool:
 def post(body: Body, *, now: datetime | None = None) -> PostPage:
     """The detail of a post: mobile JSON, desktop JSON or the mobile page (sections 3.3, 3.4).
 
-    :raises NotFound: deleted.
-    :raises AccessDenied: hidden by its author (scope "item").
+    :raises NotFound: deleted, or hidden by its author.
     """
     blog = _blog(body)
     reason = why_gone(blog)
-    if reason is not None and NOT_SHOWN_TEXT.search(reason):
-        raise AccessDenied(reason, scope="item")
     if reason is not None:
         raise NotFound(reason)
     record = post_record(blog, now=now)

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from mediacrawler.exceptions import (
@@ -50,13 +50,12 @@ _WORDS: tuple[tuple[re.Pattern[str], type[PlatformError]], ...] = (
     (re.compile(r"频繁|歇歇"), RateLimited),
     (re.compile(r"登录|登陆"), LoginRequired),
     (re.compile(r"地址不存在"), UnexpectedResponse),
-    (re.compile(r"不存在|已被.*删除|因被投诉|已注销|被封"), NotFound),
-    (re.compile(r"权限|隐私设置|仅展示"), AccessDenied),
+    (re.compile(r"不存在|已被.*删除|因被投诉|已注销|被封|权限|隐私设置|仅展示"), NotFound),
     (re.compile(r"^Forbidden$"), AccessDenied),
 )
 _CODES: dict[str, type[PlatformError]] = {
     "20101": NotFound,
-    "20112": AccessDenied,
+    "20112": NotFound,
     "100003": NotFound,
 }
 _FORBIDDEN = "the request's Referer or XMLHttpRequest header is missing (a fault of the request)"
@@ -125,7 +124,7 @@ def _refuse_status(
         raise RateLimited("too many requests, or a worn-out cookie", code=status, retry_after=wait)
     path = urlsplit(url).path
     if status == 400 and path.endswith("/statuses/show"):
-        raise AccessDenied("shown to followers only", code=status, scope="item")
+        raise NotFound("shown to followers only", code=status)
     if status == 400 and "/profile/" in path:
         raise NotFound("no such user", code=status)
     if status == 401 or (status == 403 and _COMMENT_PATH.search(path)):
@@ -196,8 +195,7 @@ def _refuse(answer: dict[str, Any], status: int | None = None) -> None:
     if error is AccessDenied and message == "Forbidden":
         raise AccessDenied(_FORBIDDEN, code=code)
     if error is not None:
-        scope: Literal["item"] | None = "item" if error is AccessDenied else None
-        raise error(message or "refused", code=code, scope=scope)
+        raise error(message or "refused", code=code)
 
 
 def ok_of(answer: dict[str, Any]) -> int | None:
