@@ -89,7 +89,8 @@ class Command(ScrapyCommand):
         if rows:
             print(table([HEADER, *rows]))
         else:
-            print(f"no accounts in {self.store.folder}; log in with: scrapy login {names or '...'}")
+            where = f"no accounts{f' of {platform}' if platform else ''} in {self.store.folder}"
+            print(f"{where}; log in with: scrapy login {platform or 'PLATFORM'}")
 
     def _check(self, names: list[str]) -> None:
         from mediacrawler.sessions.check import SETTINGS, SessionCheck, check_sessions
@@ -99,7 +100,7 @@ class Command(ScrapyCommand):
             raise UsageError("check takes a platform and a name at most")
         sessions = [self.store.load(*names)] if len(names) == 2 else self.store.all(*names)
         if not sessions:
-            raise UsageProblem(f"no accounts in {self.store.folder}; log in with: scrapy login")
+            raise UsageProblem(f"no accounts in {self.store.folder}; log in with: scrapy login PLATFORM")
         self.settings.setdict(SETTINGS, "cmdline")
         process = AsyncCrawlerProcess(self.settings)
         known = process.spider_loader.list()
