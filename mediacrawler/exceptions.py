@@ -86,6 +86,15 @@ class NotFound(PlatformError):
     default_scope: ClassVar[Scope] = "item"
 
 
+class Withheld(NotFound):
+    """Its owner shows it to nobody like us: closed comments, for followers or supporters only.
+
+    To a crawl it is not there; the platform says that it is, and refuses it.
+    """
+
+    meaning = "blocked"
+
+
 class BadSignature(PlatformError):
     """The signature was refused; signing anew may help once, then the signer is outdated."""
 

@@ -22,6 +22,7 @@ from mediacrawler.exceptions import (
     RateLimited,
     Scope,
     UnexpectedResponse,
+    Withheld,
 )
 from mediacrawler.items import Media
 from mediacrawler.pages import AuthorFields, Body
@@ -58,18 +59,18 @@ _CODES: dict[int, _Refusal] = {
     -689: (AccessDenied, "item", "no right to see this"),
     -799: (RateLimited, None, "too many requests"),
     -10403: (AccessDenied, "item", "for paying members or another region only"),
-    12002: (NotFound, None, "comments are closed"),
+    12002: (Withheld, None, "comments are closed"),
     12006: (NotFound, None, "the comment is gone"),
     12022: (NotFound, None, "the comment is gone"),
-    12052: (NotFound, None, "comments are closed"),
-    12061: (NotFound, None, "comments are closed"),
-    22115: (NotFound, None, "the list of followings is private"),
-    22118: (NotFound, None, "the list of followers is private"),
+    12052: (Withheld, None, "comments are closed"),
+    12061: (Withheld, None, "comments are closed"),
+    22115: (Withheld, None, "the list of followings is private"),
+    22118: (Withheld, None, "the list of followers is private"),
     62002: (NotFound, None, "the video is hidden"),
     62004: (NotFound, None, "the video is under review"),
     62012: (NotFound, None, "the video is private"),
-    87007: (NotFound, None, "for paying supporters only"),
-    87008: (NotFound, None, "for paying supporters only"),
+    87007: (Withheld, None, "for paying supporters only"),
+    87008: (Withheld, None, "for paying supporters only"),
 }
 
 _STATUSES: dict[int, _Refusal] = {

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse
+from mediacrawler.exceptions import AccessDenied, NotFound, UnexpectedResponse, Withheld
 from mediacrawler.items import Comment, Creator, Gender, Media, Post
 from mediacrawler.pages import Body, CommentPage, PostList, PostPage, Viewer
 from mediacrawler.pages.fields import (
@@ -63,6 +63,7 @@ from mediacrawler.pages.weibo_html import (
 )
 from mediacrawler.pages.weibo_media import extension
 from mediacrawler.pages.weibo_records import (
+    NOT_SHOWN_TEXT,
     PLATFORM,
     avatar_of,
     comment_record,
@@ -226,12 +227,13 @@ def _is_of(creator_id: str | None, blog: dict[str, Any]) -> bool:
 def post(body: Body, *, now: datetime | None = None) -> PostPage:
     """The detail of a post: mobile JSON, desktop JSON or the mobile page (sections 3.3, 3.4).
 
-    :raises NotFound: deleted, or hidden by its author.
+    :raises NotFound: deleted.
+    :raises Withheld: hidden by its author.
     """
     blog = _blog(body)
     reason = why_gone(blog)
     if reason is not None:
-        raise NotFound(reason)
+        raise Withheld(reason) if NOT_SHOWN_TEXT.search(reason) else NotFound(reason)
     record = post_record(blog, now=now)
     if record is None:
         raise UnexpectedResponse("the post has no 'id'")

@@ -21,6 +21,7 @@ from mediacrawler.exceptions import (
     PlatformError,
     RateLimited,
     UnexpectedResponse,
+    Withheld,
 )
 from mediacrawler.pages import Body
 from mediacrawler.pages.fields import (
@@ -50,12 +51,13 @@ _WORDS: tuple[tuple[re.Pattern[str], type[PlatformError]], ...] = (
     (re.compile(r"频繁|歇歇"), RateLimited),
     (re.compile(r"登录|登陆"), LoginRequired),
     (re.compile(r"地址不存在"), UnexpectedResponse),
-    (re.compile(r"不存在|已被.*删除|因被投诉|已注销|被封|权限|隐私设置|仅展示"), NotFound),
+    (re.compile(r"不存在|已被.*删除|因被投诉|已注销|被封"), NotFound),
+    (re.compile(r"权限|隐私设置|仅展示"), Withheld),
     (re.compile(r"^Forbidden$"), AccessDenied),
 )
 _CODES: dict[str, type[PlatformError]] = {
     "20101": NotFound,
-    "20112": NotFound,
+    "20112": Withheld,
     "100003": NotFound,
 }
 _FORBIDDEN = "the request's Referer or XMLHttpRequest header is missing (a fault of the request)"
@@ -124,7 +126,7 @@ def _refuse_status(
         raise RateLimited("too many requests, or a worn-out cookie", code=status, retry_after=wait)
     path = urlsplit(url).path
     if status == 400 and path.endswith("/statuses/show"):
-        raise NotFound("shown to followers only", code=status)
+        raise Withheld("shown to followers only", code=status)
     if status == 400 and "/profile/" in path:
         raise NotFound("no such user", code=status)
     if status == 401 or (status == 403 and _COMMENT_PATH.search(path)):

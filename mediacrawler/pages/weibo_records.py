@@ -42,6 +42,7 @@ PLATFORM = "weibo"
 _GONE_TEXT = re.compile(
     r"抱歉，(?:此微博已被|作者已设置|由于作者|该账号|此微博)|该微博因被多人投诉"
 )
+NOT_SHOWN_TEXT = re.compile(r"仅展示|查看权限|隐私")
 _GONE_STATES = (7, 8)  # deleted by its author; after complaints
 _BID_IN_SCHEME = re.compile(r"/status/([0-9A-Za-z]{5,12})")
 _TAGS = re.compile(r"<[^>]*>")

@@ -663,7 +663,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             return
         error = self.final_error(card, failure.value)
         if isinstance(error, NotFound):
-            seed.post_skipped(error.meaning)
+            seed.post_skipped(NotFound.meaning)
             self.logger.info("%s: post %s is not there: %s", self.name, card.post_id, error)
         else:
             seed.post_failed(card, str(error))
@@ -770,7 +770,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         creator_id = failure.request.cb_kwargs["creator_id"]
         error = failure.value
         if isinstance(error, NotFound):
-            self.ledger.creators_skipped[error.meaning] += 1
+            self.ledger.creators_skipped[NotFound.meaning] += 1
             self.logger.warning("%s: creator %s is not there: %s", self.name, creator_id, error)
         else:
             self.ledger.creators_failed[creator_id] = str(error)

@@ -24,6 +24,7 @@ from mediacrawler.exceptions import (
     PlatformError,
     RateLimited,
     UnexpectedResponse,
+    Withheld,
 )
 from mediacrawler.items import Comment
 from mediacrawler.pages import Viewer, bilibili
@@ -57,10 +58,10 @@ def read(status: int = 200, body: Any = b"", url: str = "", **headers: str) -> A
         (62002, NotFound, "item"),
         (62004, NotFound, "item"),
         (62012, NotFound, "item"),
-        (12002, NotFound, "item"),
+        (12002, Withheld, "item"),
         (12006, NotFound, "item"),
         (12009, UnexpectedResponse, "request"),
-        (22115, NotFound, "item"),
+        (22115, Withheld, "item"),
         (-412, RateLimited, "ip"),
         (-509, RateLimited, "account"),
         (-799, RateLimited, "account"),
@@ -68,7 +69,7 @@ def read(status: int = 200, body: Any = b"", url: str = "", **headers: str) -> A
         (-8888, UnexpectedResponse, "request"),
         (-400, UnexpectedResponse, "request"),
         (-10403, AccessDenied, "item"),
-        (87008, NotFound, "item"),
+        (87008, Withheld, "item"),
         (4101131, UnexpectedResponse, "request"),
     ],
 )
@@ -190,7 +191,7 @@ def test_page_functions_judge_raw_answers_themselves() -> None:
             page(refusal)
     with pytest.raises(BadSignature):
         bilibili.comments(fx.refused(-403))
-    with pytest.raises(NotFound):
+    with pytest.raises(Withheld):
         bilibili.comments(fx.refused(12002, "评论区已关闭"))
 
 

@@ -44,6 +44,7 @@ from mediacrawler.exceptions import (
     PlatformError,
     RateLimited,
     UnexpectedResponse,
+    Withheld,
 )
 from mediacrawler.items import Creator, Post
 from mediacrawler.pages import PostPage, Viewer, weibo
@@ -128,12 +129,12 @@ SIGN_IN = "https://passport.weibo.com/sso/signin?entry=wapsso&url=https%3A%2F%2F
         (200, {"ok": 0, "errno": "20101", "msg": "该微博不存在"}, DETAIL, NotFound, "item"),
         (200, {"ok": 0, "errno": 20101}, DETAIL, NotFound, "item"),
         (200, {"ok": 0, "msg": "微博不存在或暂无查看权限"}, DETAIL, NotFound, "item"),
-        (200, {"ok": 0, "errno": 20112, "msg": "暂无查看权限"}, DETAIL, NotFound, "item"),
+        (200, {"ok": 0, "errno": 20112, "msg": "暂无查看权限"}, DETAIL, Withheld, "item"),
         (
             200,
             {"ok": 0, "message": "由于作者隐私设置，你没有权限查看此微博"},
             DETAIL,
-            NotFound,
+            Withheld,
             "item",
         ),
         (200, {"ok": 0, "errno": 100003, "msg": "用户不存在"}, PROFILE, NotFound, "item"),
@@ -144,7 +145,7 @@ SIGN_IN = "https://passport.weibo.com/sso/signin?entry=wapsso&url=https%3A%2F%2F
         (403, {"error": "Forbidden"}, DETAIL, AccessDenied, "account"),
         (403, {"x": 1}, HOTFLOW, LoginRequired, "account"),
         (403, b"", DETAIL, AccessDenied, "account"),
-        (400, b'{"ok":0,"error_type":"x"}', DETAIL, NotFound, "item"),
+        (400, b'{"ok":0,"error_type":"x"}', DETAIL, Withheld, "item"),
         (400, {"ok": 0}, "https://weibo.com/ajax/profile/info?uid=1", NotFound, "item"),
         (400, {"ok": 0, "errno": 20101}, DETAIL, NotFound, "item"),
         (404, {"ok": 0, "message": "你访问的地址不存在"}, DETAIL, UnexpectedResponse, "request"),
@@ -879,16 +880,17 @@ def test_a_post_inside_a_mobile_page():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "error"),
     [
-        "抱歉，此微博已被作者删除。",
-        "抱歉，作者已设置仅展示半年内微博，此微博已不可见。",
-        "抱歉，由于作者设置，你暂时没有这条微博的查看权限哦。",
+        ("抱歉，此微博已被作者删除。", NotFound),
+        ("抱歉，作者已设置仅展示半年内微博，此微博已不可见。", Withheld),
+        ("抱歉，由于作者设置，你暂时没有这条微博的查看权限哦。", Withheld),
     ],
 )
-def test_the_shell_of_a_post_that_is_gone_or_hidden(text):
-    with pytest.raises(NotFound):
+def test_the_shell_of_a_post_that_is_gone_or_hidden(text, error):
+    with pytest.raises(error) as caught:
         weibo.post({"ok": 1, "data": gone_original(text)})
+    assert (type(caught.value), caught.value.scope) == (error, "item")
 
 
 @pytest.mark.parametrize(
