@@ -78,14 +78,17 @@ def test_the_account_s_own_goes_before_all_others_and_no_other_is_tried(works: L
     assert choose(works.url, PROXIES=["h.example:0"]) is not None
 
 
-@pytest.mark.parametrize(("no_proxy", "used"), [("", True), ("site.example", False)])
+@pytest.mark.parametrize(
+    ("no_proxy", "enabled", "used"),
+    [("", True, True), ("site.example", True, False), ("", False, False)],
+)
 def test_the_environment_s_is_used_where_no_setting_names_one(
-    works: LocalProxy, monkeypatch: pytest.MonkeyPatch, no_proxy: str, used: bool
+    works: LocalProxy, monkeypatch: pytest.MonkeyPatch, no_proxy: str, enabled: bool, used: bool
 ) -> None:
     monkeypatch.setenv("https_proxy", works.url)
     monkeypatch.setenv("no_proxy", no_proxy)
 
-    chosen = choose()
+    chosen = choose(HTTPPROXY_ENABLED=enabled)
     assert (chosen is not None) is used
 
 

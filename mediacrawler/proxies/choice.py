@@ -69,7 +69,7 @@ async def _candidates(settings: BaseSettings, own: str | None, host: str) -> Asy
             raise NoProxyWorks(f"the provider of proxies gave none: {error}") from None
         for proxy in provided:
             yield proxy
-    if listed or provider is not None:
+    if listed or provider is not None or not settings.getbool("HTTPPROXY_ENABLED"):
         return
     named = getproxies().get("https")
     if named and not proxy_bypass(host):
