@@ -25,8 +25,11 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WEBP", "webp"),
     (4, b"ftypheic", "heic"),
     (4, b"ftypheix", "heic"),
+    (4, b"ftyphevc", "heic"),
     (4, b"ftypmif1", "heic"),
+    (4, b"ftypmsf1", "heic"),
     (4, b"ftypavif", "avif"),
+    (4, b"ftypavis", "avif"),
     (4, b"ftypM4A", "m4a"),
     (4, b"ftypqt", "mov"),
     (4, b"ftyp", "mp4"),
@@ -35,6 +38,10 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"ID3", "mp3"),
     (0, b"\xff\xfb", "mp3"),
 )
+
+
+PICTURES = frozenset({"jpg", "png", "gif", "webp", "heic", "avif"})
+"""The extensions of pictures; all others that a content can tell are those of videos and sound."""
 
 
 def file_type(head: bytes) -> str | None:
@@ -57,8 +64,15 @@ def together(media: list[Media]) -> list[list[int]]:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether a file begins like a page or JSON: an error that came with status 200."""
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b"{", b"[")
+    """Whether a file begins like a page, JSON or a playlist: no file, though it came with 200."""
+    begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return begin[:1] in (b"<", b"{", b"[") or begin.startswith(b"#EXTM3U")
+
+
+def is_page(head: bytes) -> bool:
+    """Whether a file begins like HTML, which XML does not."""
+    begin = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return begin.startswith((b"<!doctype", b"<html"))
 
 
 def safe_name(identifier: str) -> str:

@@ -18,7 +18,15 @@ from mediacrawler.exceptions import PlatformError, UsageProblem
 from mediacrawler.feeds import stop_on_disk_error
 from mediacrawler.handlers import PartialFile, StreamWriteError
 from mediacrawler.items import Comment, Item, Media, MediaKind, MediaStatus, Post, post_key
-from mediacrawler.media import MediaFolder, file_type, fill, is_text, together
+from mediacrawler.media import (
+    PICTURES,
+    MediaFolder,
+    file_type,
+    fill,
+    is_page,
+    is_text,
+    together,
+)
 from mediacrawler.middlewares import require_platform_spider
 from mediacrawler.mux import MuxError, find_ffmpeg, mux
 from mediacrawler.privacy import Anonymizer, load_key
@@ -404,12 +412,15 @@ def keep_apart_if_replaced(
 
 def extension_of(media: Media, head: bytes) -> str | None:
     """What a file is by its first bytes; None where it cannot be what was asked for."""
-    if media.kind == "subtitle":  # JSON and XML are subtitles too
-        return None if media.ext == "srt" and is_text(head) else media.ext
+    if media.kind == "subtitle":
+        unfit = is_page(head) if media.ext in ("json", "xml") else is_text(head)
+        return None if unfit else media.ext
     extension = file_type(head)
-    if extension == "mp4" and media.kind == "audio":
-        return "m4a"
-    return extension or (None if is_text(head) else media.ext)
+    if extension is None:
+        return None if is_text(head) else media.ext
+    if (extension in PICTURES) != (media.kind in ("image", "cover")):
+        return None  # a picture that says why there is no video, for example
+    return "m4a" if extension == "mp4" and media.kind == "audio" else extension
 
 
 def addresses(media: Media) -> list[str]:

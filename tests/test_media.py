@@ -7,6 +7,7 @@ import pytest
 
 from mediacrawler.items import Media
 from mediacrawler.media import INDEX_FILE, MediaFolder, file_type, fill, source_key, together
+from mediacrawler.pipelines import extension_of
 
 JPEG = b"\xff\xd8\xff\xe0" + b"picture " * 40
 URL = "https://sns-video-bd.xhscdn.com/stream/110/259/01e.mp4?sign=0a1b&t=68f4e9bf"
@@ -25,6 +26,8 @@ URL = "https://sns-video-bd.xhscdn.com/stream/110/259/01e.mp4?sign=0a1b&t=68f4e9
         (b"RIFF\x24\x00\x00\x00WEBPVP8 ", "webp"),
         (b"\x00\x00\x00\x18ftypheic\x00\x00", "heic"),
         (b"\x00\x00\x00\x18ftypavif\x00\x00", "avif"),
+        (b"\x00\x00\x00\x18ftypavis\x00\x00", "avif"),
+        (b"\x00\x00\x00\x18ftypmsf1\x00\x00", "heic"),
         (b"\x00\x00\x00\x18ftypmp42\x00\x00", "mp4"),
         (b"\x00\x00\x00\x20ftypisom\x00\x00", "mp4"),
         (b"\x00\x00\x00\x14ftypqt  \x00\x00", "mov"),
@@ -42,6 +45,36 @@ URL = "https://sns-video-bd.xhscdn.com/stream/110/259/01e.mp4?sign=0a1b&t=68f4e9
 )
 def test_the_content_tells_the_type(head, extension):
     assert file_type(head) == extension
+
+
+MP4 = b"\x00\x00\x00\x20ftypisom\x00\x00"
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "head", "extension"),
+    [
+        ("image", "png", JPEG, "jpg"),  # whatever the platform calls it
+        ("cover", None, b"RIFF\x24\x00\x00\x00WEBPVP8 ", "webp"),
+        ("video", "mp4", b"FLV\x01\x05", "flv"),
+        ("audio", "m4a", MP4, "m4a"),
+        ("live_photo", "mov", MP4, "mp4"),
+        ("video", "mp4", b"\x00\x01 something new", "mp4"),
+        ("image", None, b"\x00\x01 something new", None),
+        ("video", "mp4", JPEG, None),  # a notice instead of the video
+        ("image", "jpg", MP4, None),
+        ("video", "mp4", b"#EXTM3U\n#EXT-X-VERSION:3", None),  # names other files, is none
+        ("image", "jpg", b" <html>", None),
+        ("video", "mp4", b'{"code": 403}', None),
+        ("subtitle", "srt", b"\xef\xbb\xbf1\n00:00:01,000", "srt"),
+        ("subtitle", "srt", b'{"code": 403}', None),
+        ("subtitle", "json", b'{"font_size": 0.4', "json"),
+        ("subtitle", "xml", b'<?xml version="1.0"?><i>', "xml"),
+        ("subtitle", "xml", b"\n<!DOCTYPE html>", None),
+        ("subtitle", "json", b"<html><body>", None),
+    ],
+)
+def test_a_file_is_what_its_content_says_or_no_file_of_its_kind(kind, told, head, extension):
+    assert extension_of(Media(kind, ext=told), head) == extension
 
 
 # --- Places -------------------------------------------------------------------------------------
