@@ -39,7 +39,7 @@ def as_dicts(value: Any) -> list[dict[str, Any]]:
 def as_int(value: Any) -> int | None:
     """An integer given as a number or as digits."""
     if isinstance(value, int):
-        return value
+        return int(value)  # true is 1
     if isinstance(value, float):
         return int(value) if isfinite(value) else None
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
@@ -48,7 +48,7 @@ def as_int(value: Any) -> int | None:
 
 
 def as_size(value: Any) -> int | None:
-    number = as_int(value)
+    number = None if isinstance(value, bool) else as_int(value)
     return number if number and number > 0 else None
 
 
@@ -85,8 +85,8 @@ def as_count(value: Any) -> int | None:
 
 
 def https_url(value: Any) -> str | None:
-    found = as_text(value)
-    return https(found) if found else None
+    found = https(as_text(value) or "")
+    return found if found.startswith("https://") else None
 
 
 def region(value: Any) -> str | None:

@@ -19,6 +19,7 @@ from mediacrawler.pages.weibo_fields import (
     as_dicts,
     as_id,
     as_int,
+    as_items,
     as_size,
     https_url,
     inside,
@@ -295,11 +296,17 @@ def post_records(
 
 
 def walk_cards(cards: Any, depth: int = 0) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Every card with a post, wherever it is nested (section 3.1)."""
-    for card in as_dicts(cards):
+    """Every card with a post, wherever it is nested (section 3.1).
+
+    A card or post that is no object comes as an empty one: without an id, it will be counted.
+    """
+    for card in as_items(cards):
+        if not isinstance(card, dict):
+            yield {}, {}
+            continue
         blog = card.get("mblog")
         if blog:
-            yield card, as_dict(blog)  # what is no object has no id, and is counted
+            yield card, as_dict(blog)
         if depth < 8:  # real answers nest once or twice
             yield from walk_cards(card.get("card_group"), depth + 1)
 

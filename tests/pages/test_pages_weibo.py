@@ -869,6 +869,17 @@ def test_the_only_video_among_mobile_pictures_comes_in_its_best_quality():
     assert post.media[1].url.startswith("https://f.video.weibocdn.com/o0/best.mp4")
 
 
+def test_what_is_no_address_and_no_size_is_not_taken_for_one():
+    page = {"type": "video", "urls": {"mp4_hd_mp4": 0}, "media_info": {"stream_url": "x"}}
+    media = read(mblog(page_info={**page, "page_pic": {"url": -1}})).media
+    assert [(entry.kind, entry.url, entry.status) for entry in media] == [
+        ("video", None, "missing")
+    ]
+    page["page_pic"] = {"url": "//wx1.sinaimg.cn/a.jpg", "width": True, "height": "9"}
+    cover = read(mblog(page_info=page)).media[1]
+    assert (cover.url, cover.width, cover.height) == ("https://wx1.sinaimg.cn/a.jpg", None, 9)
+
+
 # Details and what completes them ------------------------------------------------------------------
 
 
@@ -1001,7 +1012,7 @@ def test_posts_are_found_wherever_a_search_nests_them():
         )
     )
     assert [post.post_id for post in page.posts] == [MID, OTHER_MID, "5033859745171999"]
-    assert page.unreadable == 1
+    assert page.unreadable == 2  # the post without an id, and what is no card
 
 
 @pytest.mark.parametrize(
