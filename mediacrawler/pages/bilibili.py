@@ -41,6 +41,7 @@ from mediacrawler.pages.bilibili_dynamics import article, dynamic, opened, opus_
 from mediacrawler.pages.bilibili_media import danmaku, playurl, streams, subtitles
 from mediacrawler.pages.fields import (
     as_dict,
+    as_flag,
     as_list,
     as_text,
     count,
@@ -233,7 +234,7 @@ def _search_post(row: dict[str, Any]) -> Post:
             aid=identifier(row.get("aid")) or identifier(row.get("id")),
             danmaku_count=first_known(danmaku, count(row.get("danmaku"))),
             typename=as_text(row.get("typename")),
-            is_paid=bool(row.get("is_pay") or row.get("is_charge_video")),
+            is_paid=as_flag(row.get("is_pay")) or as_flag(row.get("is_charge_video")),
         ),
         **author_fields(row.get("mid"), row.get("author"), row.get("upic")),
     )
@@ -346,11 +347,8 @@ def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
     owner, stat = as_dict(view.get("owner")), as_dict(view.get("stat"))
     rights = as_dict(view.get("rights"))
     pages = _parts(view.get("pages"))
-    paid = bool(
-        view.get("is_upower_exclusive")
-        or whole(rights.get("ugc_pay"))
-        or whole(rights.get("arc_pay"))
-    )
+    exclusive = as_flag(view.get("is_upower_exclusive"))
+    paid = exclusive or as_flag(rights.get("ugc_pay")) or as_flag(rights.get("arc_pay"))
     bvid = _bvid_of(view)
     return Post(
         PLATFORM,
@@ -382,7 +380,7 @@ def _video(view: dict[str, Any], tag_names: list[str]) -> Post:
             redirect_url=as_text(view.get("redirect_url")),
             forward=identifier(view.get("forward")),
             argue_msg=as_text(as_dict(view.get("argue_info")).get("argue_msg")),
-            is_upower_exclusive=bool(view.get("is_upower_exclusive")),
+            is_upower_exclusive=exclusive,
             is_paid=paid,
             mentions=mentioned(
                 (node.get("raw_text"), node.get("biz_id"))
@@ -528,7 +526,7 @@ def _announced_video(post: Post) -> Post:
 def _arc_search(data: dict[str, Any]) -> BilibiliPosts:
     rows = dig_list(data, "list.vlist")
     # a course carries a season number where videos have their aid (section 10)
-    videos = [row for row in rows if not whole(as_dict(row).get("is_lesson_video"))]
+    videos = [row for row in rows if not as_flag(as_dict(row).get("is_lesson_video"))]
     posts, unreadable = rows_of(videos, _arc_post)
     number, more = _numbered_end(as_dict(data.get("page")), ("pn", "ps", "count"), bool(rows))
     return BilibiliPosts(
@@ -561,6 +559,7 @@ def _numbered_end(
 
 def _arc_post(row: dict[str, Any]) -> Post:
     bvid = _bvid_of(row)
+    charging = as_flag(row.get("is_charging_arc"))
     return Post(
         PLATFORM,
         bvid,
@@ -576,8 +575,8 @@ def _arc_post(row: dict[str, Any]) -> Post:
             aid=identifier(row.get("aid")),
             danmaku_count=count(row.get("video_review")),
             season_id=identifier(row.get("season_id")),
-            is_charging=bool(row.get("is_charging_arc")),
-            is_paid=bool(row.get("is_charging_arc") or whole(row.get("is_pay"))),
+            is_charging=charging,
+            is_paid=charging or as_flag(row.get("is_pay")),
         ),
         **author_fields(row.get("mid"), row.get("author")),
     )
@@ -619,7 +618,7 @@ def _feed(data: dict[str, Any], cursor: str | None, creator_id: str | None) -> B
     """Dynamics and opus lists end by ``has_more`` and an offset that moves."""
     rows = dig_list(data, "items")
     offset = identifier(data.get("offset"))
-    more = bool(data.get("has_more"))
+    more = as_flag(data.get("has_more"))
     if more and not rows and not cursor:
         raise LoginRequired("an empty list of posts that claims to have more", soft=True)
     more = more and offset is not None and offset != cursor
@@ -653,7 +652,7 @@ def _is_nothing(row: Any) -> bool:
 
 # --- 3.4, 5.4: creators ---------------------------------------------------------------------
 
-_GENDERS: dict[Any, Gender] = {"男": "male", "女": "female", 1: "male", 2: "female"}
+_GENDERS: dict[str | None, Gender] = {"男": "male", "女": "female", "1": "male", "2": "female"}
 
 
 def creator(body: Body) -> Creator:
@@ -705,7 +704,7 @@ def _new_creator(mid: Any) -> Creator:
 
 
 def _gender(value: Any) -> Gender | None:
-    return _GENDERS.get(value) if isinstance(value, (str, int)) else None
+    return _GENDERS.get(as_text(value))
 
 
 def _verified(official: dict[str, Any]) -> bool | None:
@@ -747,7 +746,8 @@ def _end_of_main(
 ) -> None:
     """Any of the end signs ends the walk: `is_end` alone is not enough (section 3.6)."""
     offset = as_dict(state.get("pagination_reply")).get("next_offset")
-    if rows and not state.get("is_end") and isinstance(offset, str) and offset not in ("", cursor):
+    is_end = as_flag(state.get("is_end"))
+    if rows and not is_end and isinstance(offset, str) and offset not in ("", cursor):
         page.has_more, page.cursor = True, offset
     page.total = count(state.get("all_count"))
     if page.has_more:
@@ -756,7 +756,7 @@ def _end_of_main(
         received = sum(1 + (c.reply_count or 0) for c in page.comments if c.root_id is None)
         page.cut_short = (page.total or 0) > received
     else:
-        page.cut_short = not rows and not state.get("is_end") and not page.total
+        page.cut_short = not rows and not is_end and not page.total
 
 
 def _end_of_old_list(page: BilibiliComments, state: dict[str, Any], rows: list[Any]) -> None:
@@ -841,10 +841,10 @@ class _CommentContext:
             type=whole(row.get("type")),
             level=count(as_dict(member.get("level_info")).get("current_level")),
             sex=None if sex == "保密" else sex,
-            is_pinned=found.comment_id in self.pinned or bool(control.get("is_up_top")),
+            is_pinned=found.comment_id in self.pinned or as_flag(control.get("is_up_top")),
             is_author=bool(self.author) and found.author_id == self.author,
-            liked_by_author=bool(action.get("like") or control.get("up_like")),
-            up_replied=bool(action.get("reply") or control.get("up_reply")),
+            liked_by_author=as_flag(action.get("like")) or as_flag(control.get("up_like")),
+            up_replied=as_flag(action.get("reply")) or as_flag(control.get("up_reply")),
             reply_to_author_id=to_id,
             reply_to_author_name=to_name,
             mentions=mentions,
@@ -980,7 +980,7 @@ def login_state(body: Body) -> LoginState:
     if img_key is None or sub_key is None:
         raise UnexpectedResponse("navigation data without signing keys")
     return LoginState(
-        logged_in=data.get("isLogin") is True,
+        logged_in=as_flag(data.get("isLogin")),
         img_key=img_key,
         sub_key=sub_key,
         mixin_key=mixin_key(img_key, sub_key),

@@ -27,6 +27,7 @@ from mediacrawler.pages.bilibili_answers import (
 )
 from mediacrawler.pages.fields import (
     as_dict,
+    as_flag,
     as_list,
     as_text,
     count,
@@ -234,7 +235,7 @@ def subtitles(body: Body, *, aid: str, cid: str) -> SubtitleList:
             continue
         bare = url.partition("?")[0]  # the query holds a key that expires
         files.setdefault(language, Media("subtitle", bare, ext="json", fetch_url=url))
-    return SubtitleList(files, bool(data.get("need_login_subtitle")), foreign)
+    return SubtitleList(files, as_flag(data.get("need_login_subtitle")), foreign)
 
 
 # --- 3.10: danmaku --------------------------------------------------------------------------

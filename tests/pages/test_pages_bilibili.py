@@ -1187,6 +1187,19 @@ def test_one_unreadable_row_loses_no_other() -> None:
     assert (len(feed.posts), feed.unreadable, feed.skipped) == (1, 1, 1)
 
 
+def test_flags_and_codes_may_be_text() -> None:
+    no = {"is_pay": "0", "is_charge_video": "false"}
+    (found,) = bilibili.search(fx.search_page([fx.search_row(**no)])).posts
+    assert "is_paid" not in found.extra
+    (found,) = bilibili.search(fx.search_page([fx.search_row(is_pay="1")])).posts
+    assert found.extra["is_paid"] is True
+    users = bilibili.search_users(fx.search_page([fx.user_row(gender="2")]))
+    assert users.creators[0].gender == "female"
+    view = {**fx.view(), "is_upower_exclusive": "false", "rights": {"ugc_pay": True}}
+    extra = bilibili.post(fx.ok(view)).post.extra
+    assert (extra["is_paid"], "is_upower_exclusive" in extra) == (True, False)
+
+
 def test_one_odd_field_loses_no_record() -> None:
     odd = {"title": ["x"], "pubdate": "yesterday", "author": True, "upic": 0, "pic": "x"}
     (found,) = bilibili.search(fx.search_page([fx.search_row(**odd)])).posts
