@@ -21,7 +21,7 @@ from mediacrawler.proxies import read_list
 from mediacrawler.report import EXIT_CODES
 from mediacrawler.sessions import Session, State
 from mediacrawler.sessions.store import ACCOUNT_NAME, SessionStore, check_name
-from mediacrawler.spiders.base import now_utc
+from mediacrawler.spiders.base import PlatformSpider, now_utc
 
 if TYPE_CHECKING:
     from mediacrawler.sessions.check import Checked
@@ -316,12 +316,12 @@ def method_of(opts: argparse.Namespace) -> str:
     return method
 
 
-def by_phone(spider_class: Any) -> None:
+def by_phone(spider_class: type[PlatformSpider]) -> None:
     """Refuse a login by phone where a platform's spider has none.
 
     :raises UsageProblem: names the other methods.
     """
-    if hasattr(spider_class, "log_in_by_phone"):
+    if spider_class.log_in_by_phone is not PlatformSpider.log_in_by_phone:
         return
     raise UsageProblem(
         f"{spider_class.name} wants a captcha before it sends a code to a phone, so a person has "

@@ -148,21 +148,6 @@ class SessionCheck(PlatformSpider):
         self.refused: State | None = None
         self.problem: str | None = None
 
-    # --- What a platform says --------------------------------------------------------------
-
-    def whoami_request(self) -> Request:
-        """The request that tells whose session it is; its page function is ``me``."""
-        raise NotImplementedError
-
-    def whoami_elsewhere(self) -> list[Request]:
-        """The same on other hosts, where a platform has separate logins: one of them is enough."""
-        return []
-
-    @property
-    def login_domains(self) -> tuple[str, ...]:
-        """Cookies of these domains (and those below them) belong to a login."""
-        return (self.cookie_domain,)
-
     # --- The crawl of one request ----------------------------------------------------------
 
     async def start(self) -> AsyncIterator[Any]:

@@ -1,7 +1,6 @@
 """Logging in with a phone number: asked at the terminal, the steps are the platform's spider's.
 
-Only where a platform sends codes without a captcha; that is known by its spider class having a
-`log_in_by_phone`.
+Only where a platform sends codes without a captcha: where its spider has a `log_in_by_phone`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import Awaitable, Callable
 
 from mediacrawler.exceptions import PlatformError
 from mediacrawler.sessions import Session
@@ -20,12 +18,6 @@ LOOK_EVERY = 0.25  # seconds between two looks whether Ctrl-C was pressed
 
 class PhoneLogin(SessionCheck):
     """Mixed into a platform's spider class, behind it: logs in, then asks who that is."""
-
-    async def log_in_by_phone(
-        self, session: Session, zone: str, phone: str, ask_code: Callable[[], Awaitable[str]]
-    ) -> bool:
-        """Turn *session* into that of the owner of *phone*; False when it is being stopped."""
-        raise NotImplementedError
 
     def missing_cookies(self, session: Session) -> list[str]:
         return []  # there is nothing yet

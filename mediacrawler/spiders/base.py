@@ -11,7 +11,15 @@ import asyncio
 import copy
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -172,6 +180,28 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
     def whoami_request(self) -> Request:
         """The platform's own word on whose session it is, read by the page function ``me``."""
+        raise NotImplementedError
+
+    def whoami_elsewhere(self) -> list[Request]:
+        """The same on other hosts, where a platform has separate logins: one of them is enough."""
+        return []
+
+    @property
+    def login_domains(self) -> tuple[str, ...]:
+        """Cookies of these domains (and those below them) belong to a login."""
+        return (self.cookie_domain,)
+
+    async def log_in_by_phone(
+        self, session: Session, zone: str, phone: str, ask_code: Callable[[], Awaitable[str]]
+    ) -> bool:
+        """Turn *session* into that of the owner of *phone*; False when it is being stopped.
+
+        Only where codes are sent without a captcha.
+
+        :param zone: the country code, without +.
+        :param ask_code: gives the code of the text message.
+        :raises PlatformError: a step is refused.
+        """
         raise NotImplementedError
 
     def media_headers(self) -> dict[str, str]:
