@@ -280,6 +280,11 @@ class CommentWalk:
         cursor, self.cursor, self.paging = self.cursor, None, False
         return cursor
 
+    def withheld(self, why: str) -> None:
+        """This session is shown no further top-level comments: a gap, if more are wanted."""
+        if _room(self.wanted, self.collected):
+            self.fail(why)
+
     def fail(self, why: str, root_id: str | None = None) -> None:
         """A page could not be had: its chain ends here, with a gap on record."""
         self.gaps.append(Gap(self.post.post_id, root_id, self.end(root_id), why))

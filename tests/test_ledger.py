@@ -467,6 +467,24 @@ def test_a_failed_page_leaves_a_gap_that_tells_where_to_go_on():
     assert comments.finished
 
 
+@pytest.mark.parametrize(
+    ("wanted", "gaps"),
+    [
+        (None, [Gap("p", None, "next", "shown to members only")]),
+        (3, [Gap("p", None, "next", "shown to members only")]),
+        (2, []),  # nothing is missing
+    ],
+)
+def test_comments_that_are_withheld_are_a_gap_if_they_are_wanted(wanted, gaps):
+    comments = walk(wanted, replies=5)
+    comments.take(page(root("a"), root("b"), more={"a": "ra"}, cursor="next"))
+    comments.withheld("shown to members only")
+    comments.end()
+    assert comments.gaps == gaps
+    assert comments.cursor is None
+    assert set(comments.threads) == {"a"}  # replies are another question
+
+
 def test_gaps_outlive_their_walk_and_a_stop_leaves_gaps_for_everything_that_was_due():
     ledger = Ledger()
     done = ledger.start_walk(Post("xhs", "done"), None, None)

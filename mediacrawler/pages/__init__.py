@@ -43,6 +43,9 @@ class PostList:
     related: list[Post] = field(default_factory=list)
     unreadable: int = 0
     """Rows that should be posts and cannot be read."""
+    fresh_start: bool = False
+    """What follows is another list (a time window, a tab): that this page brought nothing new
+    says nothing about it."""
 
 
 @dataclass(slots=True)

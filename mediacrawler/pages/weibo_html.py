@@ -107,6 +107,8 @@ def search_window(body: bytes | str, *, cursor: str, now: datetime | None = None
         page.cursor = window_cursor(int(page.cursor), windows)
     elif others:
         page.has_more, page.cursor = True, window_cursor(1, others)
+    if page.cursor:
+        page.fresh_start = windows_of(page.cursor)[1][0] != windows[0]
     return page
 
 

@@ -20,7 +20,7 @@ from mediacrawler.exceptions import PlatformError
 from mediacrawler.pages import Viewer
 from mediacrawler.sessions import Session, State
 from mediacrawler.sessions.accounts import Accounts
-from mediacrawler.spiders.base import PlatformSpider, now_utc
+from mediacrawler.spiders.base import PlatformSpider
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -189,7 +189,7 @@ class SessionCheck(PlatformSpider):
         A good answer proves the login only: a session that rests because of a captcha goes on
         resting.
         """
-        now = now_utc()
+        now = self.now()
         viewer = self.viewer
         if viewer is not None and not viewer.guest:
             session.cookies = self.session.cookies

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import os
+import random
 import time
 from collections.abc import (
     AsyncIterator,
@@ -82,7 +83,8 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     To support a platform, set the attributes below and write the ``*_request`` methods. Each
     builds one request and names, in ``meta``, the page function that reads its answer:
     ``meta["page"]`` (a function of `pages`), ``meta["context"]`` (its keyword arguments),
-    ``meta["sign"]`` (whatever `sign` needs, if the request is signed).
+    ``meta["sign"]`` (whatever `sign` needs, if the request is signed). `api_request` and
+    `html_request` do that. Time and dice come from `clock` and `rng`.
     """
 
     pages: ModuleType
@@ -111,12 +113,21 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     """So many list pages in a row without a new post end a list."""
     idle_comment_pages: ClassVar[int] = 1
     """So many pages in a row without a new comment end the comments of a post."""
+    post_attempts: ClassVar[int] = 2
+    """So many ways to a post are tried: its detail, and then what `post_fallback` names."""
 
     args: CrawlArgs
+    clock: Callable[[], float] = staticmethod(time.time)
+    """Gives the present in unix seconds."""
+    rng: random.Random
     accounts_class: ClassVar[type[Accounts]] = Accounts
     job: Job | None = None
 
-    # --- What a platform says -------------------------------------------------------------
+    # --- What a platform says: requests ----------------------------------------------------
+
+    def search_start(self, seed: Seed) -> str:
+        """The cursor of the first search page; prepares ``seed.context`` where needed."""
+        return str(self.args.start_page)
 
     def search_request(self, seed: Seed, cursor: str) -> Request:
         """A page of search results for the keyword ``seed.value``."""
@@ -130,12 +141,19 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """A page of the posts of the creator ``seed.value``."""
         raise NotImplementedError
 
+    def card(self, target: Target) -> Post:
+        """What a link or id says of a post: enough to ask for its detail."""
+        return Post(self.name, target.id, extra=dict(target.context))
+
     def post_request(self, card: Post) -> Request:
         """The detail of a post that is known from a list or a link."""
         raise NotImplementedError
 
     def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
-        """Another way to a post whose *attempt*-th way (from 1) failed, or None."""
+        """Another way to a post whose *attempt*-th way (from 1) failed, or None.
+
+        Asked at most `post_attempts` - 1 times.
+        """
         return None
 
     def completion_request(self, page: PostPage) -> Request | None:
@@ -143,15 +161,6 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
         Its page function gives the completed :class:`~mediacrawler.pages.PostPage`.
         """
-        return None
-
-    def without(self, page: PostPage, request: Request) -> PostPage | None:
-        """What becomes of *page* where the answer to a completion *request* cannot be had.
-
-        Gives the page to go on with, what is missing being marked so that it is not asked for
-        again; or None, if the post stays as it is.
-        """
-        page.post.extra["truncated"] = True
         return None
 
     def comments_request(self, post: Post, cursor: str | None) -> Request:
@@ -166,52 +175,79 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """Follow a short link by one step; redirects are read, never followed blindly."""
         return Request(target.id, meta={"anonymous": True})
 
-    def card(self, target: Target) -> Post:
-        """What a link or id says of a post: enough to ask for its detail."""
-        return Post(self.name, target.id, extra=dict(target.context))
-
-    def search_start(self, seed: Seed) -> str:
-        """The cursor of the first search page; prepares ``seed.context`` where needed."""
-        return str(self.args.start_page)
-
-    def earliest_time(self, card: Post) -> datetime | None:
-        """The earliest time at which the post can have been published, if the card tells."""
-        return card.published_at
-
-    def whoami_request(self) -> Request:
-        """The platform's own word on whose session it is, read by the page function ``me``."""
-        raise NotImplementedError
-
-    def whoami_elsewhere(self) -> list[Request]:
-        """The same on other hosts, where a platform has separate logins: one of them is enough."""
-        return []
-
-    @property
-    def login_domains(self) -> tuple[str, ...]:
-        """Cookies of these domains (and those below them) belong to a login."""
-        return (self.cookie_domain,)
-
-    async def log_in_by_phone(
-        self, session: Session, zone: str, phone: str, ask_code: Callable[[], Awaitable[str]]
-    ) -> bool:
-        """Turn *session* into that of the owner of *phone*; False when it is being stopped.
-
-        Only where codes are sent without a captcha.
-
-        :param zone: the country code, without +.
-        :param ask_code: gives the code of the text message.
-        :raises PlatformError: a step is refused.
-        """
-        raise NotImplementedError
+    def api_headers(self, referer: str) -> dict[str, str]:
+        """What a script of the page *referer* sends when it asks for data."""
+        return {"Referer": referer}
 
     def media_headers(self) -> dict[str, str]:
         """Headers with which the platform's files are fetched: pages of the site show them."""
         return {"Referer": self.home}
 
+    async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
+        """The signature of one attempt (see SigningMiddleware)."""
+        raise NotImplementedError
+
+    async def renew_signature(self, request: Request, error: PlatformError) -> bool:
+        """Get new keys because *error* may mean that the signature of *request* was refused.
+
+        True if it is worth signing the request anew, once.
+        """
+        return False
+
+    # --- What a platform says: answers -----------------------------------------------------
+
+    def earliest_time(self, card: Post) -> datetime | None:
+        """The earliest time at which the post can have been published, if the card tells."""
+        return card.published_at
+
+    def page_is_past(self, page: PostList, seed: Seed) -> bool:
+        """Whether a list from new to old has left the dates, where cards know their time."""
+        since = self.args.since
+        times = [card.published_at for card in page.posts if not card.extra.get("is_pinned")]
+        return bool(seed.chronological and since and times and times[-1] and times[-1] < since)
+
+    def final_error(self, card: Post, error: Exception) -> Exception:
+        """Why a post could not be had, in words that help: the last error, or a better one."""
+        return error
+
+    def without(self, page: PostPage, request: Request) -> PostPage | None:
+        """What becomes of *page* where the answer to a completion *request* cannot be had.
+
+        Gives the page to go on with, what is missing being marked so that it is not asked for
+        again; or None, if the post stays as it is.
+        """
+        page.post.extra["truncated"] = True
+        return None
+
+    def finish(self, page: PostPage, card: Post) -> None:
+        """Last changes to a post that is whole; *card* is what its list said of it."""
+
+    def has_comments(self, post: Post) -> bool:
+        """Whether there is anything to ask for among the comments of *post*."""
+        return post.comment_count != 0
+
+    def comments_taken(self, walk: CommentWalk, page: CommentPage) -> None:
+        """End what a session is not shown of a post's comments, after *page* was taken.
+
+        Uses ``walk.withheld`` and ``walk.fail``, which leave a gap on record.
+        """
+
+    # --- What a platform says: sessions ----------------------------------------------------
+
+    def as_sent(self, cookie: Cookie) -> list[Cookie]:
+        """A cookie in the form, and for the hosts, in which this platform wants it."""
+        return [cookie]
+
+    def missing_cookies(self, session: Session) -> list[str]:
+        """Those of `required_cookies` that *session* lacks for what the arguments ask."""
+        now = self.clock()
+        names = {c.name for c in session.cookies if c.value and not c.expired(now)}
+        return [name for name in self.required_cookies if name not in names]
+
     @property
-    def wants_videos(self) -> bool:
-        """Whether video files are to be downloaded."""
-        return self.args.media in ("videos", "all")
+    def login_domains(self) -> tuple[str, ...]:
+        """Cookies of these domains (and those below them) belong to a login."""
+        return (self.cookie_domain,)
 
     async def open_session(self, session: Session) -> None:
         """What *session* has to ask before its first request (keys, a visitor's cookies).
@@ -228,20 +264,80 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """
         return False
 
-    async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
-        """The signature of one attempt (see SigningMiddleware)."""
+    def whoami_request(self) -> Request:
+        """The platform's own word on whose session it is, read by the page function ``me``."""
         raise NotImplementedError
 
-    async def renew_signature(self, request: Request, error: PlatformError) -> bool:
-        """Get new keys because *error* may mean that the signature of *request* was refused.
+    def whoami_elsewhere(self) -> list[Request]:
+        """The same on other hosts, where a platform has separate logins: one of them is enough."""
+        return []
 
-        True if it is worth signing the request anew, once.
+    async def log_in_by_phone(
+        self, session: Session, zone: str, phone: str, ask_code: Callable[[], Awaitable[str]]
+    ) -> bool:
+        """Turn *session* into that of the owner of *phone*; False when it is being stopped.
+
+        Only where codes are sent without a captcha.
+
+        :param zone: the country code, without +.
+        :param ask_code: gives the code of the text message.
+        :raises PlatformError: a step is refused.
         """
-        return False
+        raise NotImplementedError
 
-    def final_error(self, card: Post, error: Exception) -> Exception:
-        """Why a post could not be had, in words that help: the last error, or a better one."""
-        return error
+    # --- What a platform's requests are built with -----------------------------------------
+
+    def api_request(
+        self,
+        page: str,
+        url: str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        referer: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: str | bytes = b"",
+        **meta: Any,
+    ) -> Request:
+        """A request for data, with the headers of `api_headers` and those given.
+
+        :param page: the page function that reads the answer.
+        :param context: its keyword arguments.
+        :param referer: the page of the site that would ask; `home` if None.
+        :param meta: further keys of ``request.meta`` (``sign``, ``needs``, ...).
+        """
+        return Request(
+            url,
+            method=method,
+            headers={**self.api_headers(referer or self.home), **(headers or {})},
+            body=body,
+            meta={"page": page, "context": dict(context or {}), **meta},
+        )
+
+    def html_request(
+        self,
+        page: str,
+        url: str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        referer: str | None = None,
+        **meta: Any,
+    ) -> Request:
+        """A request for a page of the site, never signed; parameters as in `api_request`."""
+        return Request(
+            url,
+            headers={"Accept": HTML, "Referer": referer or self.home},
+            meta={"page": page, "context": dict(context or {}), **meta},
+        )
+
+    def now(self) -> datetime:
+        """The present by the spider's clock, to the second."""
+        return now_utc(self.clock)
+
+    @property
+    def wants_videos(self) -> bool:
+        """Whether video files are to be downloaded."""
+        return self.args.media in ("videos", "all")
 
     # --- Start and stop -------------------------------------------------------------------
 
@@ -288,6 +384,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
 
         :raises UsageProblem: nothing can be collected with them.
         """
+        self.rng = random.Random()
         self.ledger = Ledger()
         self.stop_verdict: StopVerdict | None = None
         self.stop_reason: str | None = None
@@ -309,16 +406,6 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             raise UsageProblem(
                 f"no {self.name} post or creator in: {'; '.join(self.ledger.not_understood)}"
             )
-
-    def as_sent(self, cookie: Cookie) -> list[Cookie]:
-        """A cookie in the form, and for the hosts, in which this platform wants it."""
-        return [cookie]
-
-    def missing_cookies(self, session: Session) -> list[str]:
-        """Those of `required_cookies` that *session* lacks for what the arguments ask."""
-        now = time.time()
-        names = {c.name for c in session.cookies if c.value and not c.expired(now)}
-        return [name for name in self.required_cookies if name not in names]
 
     def _find(self, text: str, expected: Expected) -> list[Target]:
         found: Found = self.targets.find(text, expected)
@@ -361,8 +448,20 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     ) -> Any:
         """What the page function of *request* reads, or None when the crawl is being stopped.
 
-        Sent as *session*, or as any. A request that *mends* its session does not wait for it to
-        be mended, and a refusal of it has no consequences.
+        The parameters are those of :meth:`download`.
+
+        :raises PlatformError: the attempts are used up, or the answer is a refusal.
+        """
+        response = await self.download(request, session, mends=mends)
+        return response and response.meta.get("result")
+
+    async def download(
+        self, request: Request, session: Session | None = None, *, mends: bool = False
+    ) -> Response | None:
+        """Send *request* as *session*, or as any; None when the crawl is being stopped.
+
+        A request that *mends* its session does not wait for it to be mended, and a refusal of it
+        has no consequences.
 
         :raises PlatformError: the attempts are used up, or the answer is a refusal.
         """
@@ -373,10 +472,9 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         if session is not None:
             request.meta["session"] = session.account
         try:
-            response = await self.crawler.engine.download_async(request)
+            return await self.crawler.engine.download_async(request)
         except IgnoreRequest:
             return None
-        return response.meta.get("result")
 
     async def read_post(self, post: Post) -> PostPage | None:
         """A post read once more, with all that completes it; None when the crawl is stopping.
@@ -538,7 +636,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         self.logger.info(
             "%s: %d posts on page %d of '%s'", self.name, len(page.posts), taken.pages, taken.value
         )
-        taken.idle_pages = 0 if news else taken.idle_pages + 1
+        taken.idle_pages = 0 if news or page.fresh_start else taken.idle_pages + 1
         if not page.has_more or not page.cursor:
             taken.end("the platform has no more")
         elif taken.idle_pages >= self.idle_pages or page.cursor == taken.cursor:
@@ -547,12 +645,6 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         if self.page_is_past(page, taken):
             taken.end("dates")
         yield from self._advance(taken)
-
-    def page_is_past(self, page: PostList, seed: Seed) -> bool:
-        """Whether a list from new to old has left the dates, where cards know their time."""
-        since = self.args.since
-        times = [card.published_at for card in page.posts if not card.extra.get("is_pinned")]
-        return bool(seed.chronological and since and times and times[-1] and times[-1] < since)
 
     def list_failed(self, failure: Failure) -> Output:
         seed = self.ledger.seeds[failure.request.cb_kwargs["seed"]]
@@ -635,6 +727,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         yield from self._complete(rest, kwargs["card"], kwargs["seed"])
 
     def _save(self, page: PostPage, card: Post, seed: int) -> Output:
+        self.finish(page, card)
         taken = self.ledger.seeds[seed]
         post = page.post
         reason = self._outside(post, taken)
@@ -679,17 +772,20 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     def _items(self, posts: list[Post], seed: Seed) -> Output:
         for post in posts:
             post.source_keyword = seed.value if seed.kind == "keyword" else None
-            post.crawled_at = now_utc()
+            post.crawled_at = self.now()
             yield post
 
     def post_failed(self, failure: Failure) -> Output:
         kwargs = failure.request.cb_kwargs
         card: Post = kwargs["card"]
         seed = self.ledger.seeds[kwargs["seed"]]
-        fallback = self.post_fallback(card, failure.value, kwargs["attempt"])
+        attempt: int = kwargs["attempt"]
+        fallback = None
+        if attempt < self.post_attempts:
+            fallback = self.post_fallback(card, failure.value, attempt)
         if fallback is not None:
             fallback.meta["session"] = failure.request.meta.get("session")
-            yield self._open(card, kwargs["seed"], fallback, kwargs["attempt"] + 1)
+            yield self._open(card, kwargs["seed"], fallback, attempt + 1)
             return
         error = self.final_error(card, failure.value)
         if isinstance(error, NotFound):
@@ -703,7 +799,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     # --- Comments -------------------------------------------------------------------------
 
     def _start_comments(self, post: Post, session: str | None) -> Output:
-        if self.args.max_comments == 0 or post.comment_count == 0:
+        if self.args.max_comments == 0 or not self.has_comments(post):
             return
         self.ledger.comments_expected += post.comment_count or 0
         # A copy: pipelines change the item (privacy), requests need what the platform said.
@@ -747,6 +843,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         known = set(taken.threads)
         self._count_unreadable(page.unreadable, f"the comments of {taken.post.post_id}")
         kept = taken.take(page)
+        self.comments_taken(taken, page)
         if taken.cursor:
             yield self._comments_page(taken)
         else:
@@ -771,7 +868,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
                 self.ledger.comments += 1
             else:
                 self.ledger.replies += 1
-            comment.crawled_at = now_utc()
+            comment.crawled_at = self.now()
             yield comment
 
     def comments_failed(self, failure: Failure) -> Output:
@@ -791,8 +888,10 @@ class PlatformSpider(Args[CrawlArgs], Spider):
     # --- Creators -------------------------------------------------------------------------
 
     def parse_creator(self, response: Response, creator_id: str) -> Output:
-        creator: Creator = response.meta["result"]
-        creator.crawled_at = now_utc()
+        yield from self._save_creator(response.meta["result"])
+
+    def _save_creator(self, creator: Creator) -> Output:
+        creator.crawled_at = self.now()
         self.ledger.creators += 1
         yield creator
 
@@ -819,14 +918,16 @@ def choice(settings: BaseSettings, name: str, allowed: Collection[Any]) -> Any:
     return value
 
 
-def narrowest(since: datetime | None, spans: Iterable[tuple[int, str]], everything: str) -> str:
-    """The narrowest time filter that still contains all since *since*.
+def narrowest(
+    since: datetime | None, spans: Iterable[tuple[int, str]], everything: str, *, now: datetime
+) -> str:
+    """The narrowest time filter that still contains, at *now*, all since *since*.
 
     *spans* are days and the platform's word for them, from short to long.
     """
     if since is None:
         return everything
-    age = now_utc() - since
+    age = now - since
     return next((word for days, word in spans if age <= timedelta(days=days)), everything)
 
 
@@ -847,6 +948,6 @@ def check_folder(folder: Path) -> None:
         ) from None
 
 
-def now_utc() -> datetime:
-    """The present, to the second."""
-    return datetime.now(timezone.utc).replace(microsecond=0)
+def now_utc(clock: Callable[[], float] = time.time) -> datetime:
+    """The present by *clock* (unix seconds), to the second."""
+    return datetime.fromtimestamp(int(clock()), timezone.utc)

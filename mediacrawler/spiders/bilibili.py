@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
@@ -25,20 +24,18 @@ from mediacrawler.exceptions import (
     UsageProblem,
 )
 from mediacrawler.items import Post
-from mediacrawler.ledger import Gap, Seed
-from mediacrawler.pages import PostPage
+from mediacrawler.ledger import CommentWalk, Seed
+from mediacrawler.pages import CommentPage, PostPage
 from mediacrawler.pages import bilibili as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import bilibili as signing
-from mediacrawler.spiders.base import HTML, Output, PlatformSpider, Signature, choice
+from mediacrawler.spiders.base import PlatformSpider, Signature, choice
 from mediacrawler.targets import bilibili as targets
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from mediacrawler.args import CrawlArgs
-    from mediacrawler.spiders.base import Failure
 
 WWW = "https://www.bilibili.com"
 API = "https://api.bilibili.com"
@@ -55,8 +52,6 @@ QUALITIES = ("127", "126", "125", "120", "116", "112", "80", "74", "64", "32", "
 ALL_DASH = 4048  # fnval: every kind of DASH stream (3.8)
 UPLOADS_PAGE = 30  # (3.5)
 ARCHIVES_PAGE = 100  # of the list that visitors may read (3.5)
-COMMENTS_CLOSED = (12002, 12052, 12061)  # (6)
-POLL_SECONDS = 0.25
 
 
 class BilibiliSpider(PlatformSpider):
@@ -126,7 +121,7 @@ class BilibiliSpider(PlatformSpider):
 
     async def _who_am_i(self, session: Session | None = None) -> pages.LoginState | None:
         """The login state and today's keys (4.1); None when the crawl is being stopped."""
-        request = Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "login_state"})
+        request = self.api_request("login_state", pages.NAV_URL, referer=WWW)
         found: pages.LoginState | None = await self.fetch(request, session)
         if found is not None:
             self._key = found.mixin_key
@@ -146,7 +141,7 @@ class BilibiliSpider(PlatformSpider):
 
     def whoami_request(self) -> Request:
         """Whose session it is (1.4)."""
-        return Request(pages.NAV_URL, headers=self._headers(WWW), meta={"page": "me"})
+        return self.api_request("me", pages.NAV_URL, referer=WWW)
 
     async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
         """A signed query (4); the key is remembered to know whether it is still the current one."""
@@ -154,7 +149,7 @@ class BilibiliSpider(PlatformSpider):
         if key is None:
             raise IgnoreRequest("the crawl is being stopped")
         request.meta["key"] = key
-        return Signature(url=signing.sign_url(request.url, key, now=int(time.time())))
+        return Signature(url=signing.sign_url(request.url, key, now=int(self.clock())))
 
     async def renew_signature(self, request: Request, error: PlatformError) -> bool:
         """A refused signature can look like a captcha (4.2): fresh keys, then it is believed."""
@@ -184,7 +179,7 @@ class BilibiliSpider(PlatformSpider):
             "by_time": order == "pubdate",
         }
         referer = f"https://search.bilibili.com/all?keyword={quote(seed.value)}"
-        return self._get(pages.SEARCH_URL, params, "search", context, referer, signed=True)
+        return self._get("search", pages.SEARCH_URL, params, context, referer=referer, sign=True)
 
     def _window(self, until: int | None) -> dict[str, int]:
         """Both ends of the publish time in unix seconds, or nothing (3.2)."""
@@ -195,14 +190,13 @@ class BilibiliSpider(PlatformSpider):
             return {}
         return {
             "pubtime_begin_s": int(since.timestamp()) if since else 1,
-            "pubtime_end_s": until or int(time.time()),
+            "pubtime_end_s": until or int(self.clock()),
         }
 
     def creator_request(self, seed: Seed) -> Request:
         params = {"mid": seed.value, "photo": "false"}
-        return self._get(
-            f"{API}/x/web-interface/card", params, "creator", {}, targets.creator_url(seed.value)
-        )
+        referer = targets.creator_url(seed.value)
+        return self._get("creator", f"{API}/x/web-interface/card", params, referer=referer)
 
     def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
         referer = targets.creator_url(seed.value)
@@ -221,8 +215,9 @@ class BilibiliSpider(PlatformSpider):
                 "platform": "web",
                 "web_location": "333.1387",
             }
+            referer = f"{referer}/video"
             url = pages.CREATOR_POSTS_URL
-            return self._get(url, params, "creator_posts", {}, f"{referer}/video", signed=True)
+            return self._get("creator_posts", url, params, referer=referer, sign=True)
         params = {
             "host_mid": seed.value,
             "offset": cursor or "",
@@ -231,10 +226,9 @@ class BilibiliSpider(PlatformSpider):
             "features": FEED_FEATURES,
             "web_location": "333.1387",
         }
-        context = {"cursor": cursor}
-        return self._get(
-            f"{DYNAMICS}/feed/space", params, "creator_feed", context, f"{referer}/dynamic"
-        )
+        url = f"{DYNAMICS}/feed/space"
+        referer = f"{referer}/dynamic"
+        return self._get("creator_feed", url, params, {"cursor": cursor}, referer=referer)
 
     def _archives_request(self, seed: Seed, cursor: str | None, referer: str) -> Request:
         """What visitors may read: videos with few fields, and no dynamics (1.5, 3.5)."""
@@ -242,7 +236,8 @@ class BilibiliSpider(PlatformSpider):
             seed.caveat = "without a login a creator's videos are shown, but no dynamics"
         params = {"mid": seed.value, "keywords": "", "ps": ARCHIVES_PAGE, "pn": cursor or 1}
         url = f"{API}/x/series/recArchivesByKeywords"
-        return self._get(url, params, "creator_posts", {"creator_id": seed.value}, referer)
+        context = {"creator_id": seed.value}
+        return self._get("creator_posts", url, params, context, referer=referer)
 
     def post_request(self, card: Post) -> Request:
         context = {"post_id": card.post_id}
@@ -253,17 +248,14 @@ class BilibiliSpider(PlatformSpider):
         else:
             url = f"{DYNAMICS}/detail"
             params = {"id": card.post_id, "timezone_offset": "-480", "features": FEED_FEATURES}
-        return self._get(url, params, "post", context, targets.post_url(card.post_id))
+        return self._get("post", url, params, context, referer=targets.post_url(card.post_id))
 
     def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
         """The page of a post that the API does not give; what is gone is gone (3.3)."""
-        if attempt > 1 or isinstance(error, NotFound) or card.post_id.startswith("cv"):
+        if isinstance(error, NotFound) or card.post_id.startswith("cv"):
             return None
-        return Request(
-            targets.post_url(card.post_id),
-            headers={"Accept": HTML, "Referer": self.home},
-            meta={"page": "post", "context": {"post_id": card.post_id}},
-        )
+        context = {"post_id": card.post_id}
+        return self.html_request("post", targets.post_url(card.post_id), context)
 
     def completion_request(self, page: PostPage) -> Request | None:
         """The whole text of an article; the streams and subtitles of each part of a video."""
@@ -272,7 +264,8 @@ class BilibiliSpider(PlatformSpider):
             params = {"id": post.post_id, "timezone_offset": -480, "features": OPUS_FEATURES}
             context = {"post_id": post.post_id}
             url = f"{DYNAMICS}/opus/detail"
-            return self._get(url, params, "post", context, targets.post_url(post.post_id))
+            referer = targets.post_url(post.post_id)
+            return self._get("post", url, params, context, referer=referer)
         if not self.wants_videos or not post.extra.get("pages"):
             return None
         return self._streams_request(post) or self._subtitles_request(post)
@@ -282,7 +275,7 @@ class BilibiliSpider(PlatformSpider):
         left = sum(1 for _ in pages.unresolved_parts(post))
         if not left:
             return None
-        params = {
+        params: dict[str, Any] = {
             "bvid": post.post_id,
             "cid": parts[len(parts) - left]["cid"],
             "qn": 0,
@@ -290,18 +283,14 @@ class BilibiliSpider(PlatformSpider):
             "fnver": 0,
             "fourk": 1,
         }
+        meta: dict[str, Any] = {}
         if not self.logged_in:
             params["try_look"] = 1
-        request = self._get(
-            f"{API}/x/player/playurl",
-            params,
-            "with_streams",
-            {"post": post, "max_quality": self.max_quality},
-            targets.post_url(post.post_id),
-        )
-        if not self.logged_in:
-            request.meta["anonymous"] = True  # a visitor's cookies shut this door (1.3)
-        return request
+            meta["anonymous"] = True  # a visitor's cookies shut this door (1.3)
+        context = {"post": post, "max_quality": self.max_quality}
+        url = f"{API}/x/player/playurl"
+        referer = targets.post_url(post.post_id)
+        return self._get("with_streams", url, params, context, referer=referer, **meta)
 
     def _subtitles_request(self, post: Post) -> Request | None:
         parts = post.extra["pages"]
@@ -313,7 +302,7 @@ class BilibiliSpider(PlatformSpider):
         context = {"post": post, "aid": aid, "cid": cid}
         url = f"{API}/x/player/wbi/v2"
         referer = targets.post_url(post.post_id)
-        return self._get(url, params, "with_subtitles", context, referer, signed=True)
+        return self._get("with_subtitles", url, params, context, referer=referer, sign=True)
 
     def comments_request(self, post: Post, cursor: str | None) -> Request:
         # All of them: by time, which does not shift between pages; else the hottest first.
@@ -331,8 +320,9 @@ class BilibiliSpider(PlatformSpider):
         if cursor is None:
             params["seek_rpid"] = ""
         context = {"post_id": post.post_id, "cursor": cursor}
+        url = pages.COMMENTS_URL
         referer = targets.post_url(post.post_id)
-        return self._get(pages.COMMENTS_URL, params, "comments", context, referer, signed=True)
+        return self._get("comments", url, params, context, referer=referer, sign=True)
 
     def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
         kind, oid = comment_area(post)
@@ -345,41 +335,32 @@ class BilibiliSpider(PlatformSpider):
             "web_location": "333.788",
         }
         context = {"post_id": post.post_id, "root_id": root_id, "page": int(cursor)}
+        url = f"{API}/x/v2/reply/reply"
         referer = targets.post_url(post.post_id)
-        return self._get(f"{API}/x/v2/reply/reply", params, "replies", context, referer)
+        return self._get("replies", url, params, context, referer=referer)
+
+    def api_headers(self, referer: str) -> dict[str, str]:
+        return {"Origin": "/".join(referer.split("/")[:3]), "Referer": referer}
 
     def _get(
         self,
+        page: str,
         url: str,
         params: Mapping[str, Any],
-        page: str,
-        context: dict[str, Any],
-        referer: str,
-        *,
-        signed: bool = False,
+        context: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> Request:
-        meta: dict[str, Any] = {"page": page, "context": context}
-        if signed:
-            meta["sign"] = True
-        return Request(
-            f"{url}?{signing.query_string(params)}", headers=self._headers(referer), meta=meta
-        )
-
-    @staticmethod
-    def _headers(referer: str) -> dict[str, str]:
-        return {
-            "Origin": "/".join(referer.split("/")[:3]),
-            "Referer": referer,
-        }
+        """*more* is that of `api_request`."""
+        url = f"{url}?{signing.query_string(params)}"
+        return self.api_request(page, url, context, **more)
 
     # --- What Bilibili's answers change in the shared crawl --------------------------------
 
-    def _save(self, page: PostPage, card: Post, seed: int) -> Output:
+    def finish(self, page: PostPage, card: Post) -> None:
         if self.wants_danmaku and self.wants_videos:
             page.post.media += pages.danmaku_files(page.post)
         # A creator's own older post is in the creator's list, with the numbers it lacks here.
         page.related = [r for r in page.related if r.author_id != page.post.author_id]
-        yield from super()._save(page, card, seed)
 
     def without(self, page: PostPage, request: Request) -> PostPage | None:
         """A part without streams is a missing file; the other parts are still asked for."""
@@ -392,21 +373,12 @@ class BilibiliSpider(PlatformSpider):
             return super().without(page, request)
         return page
 
-    def parse_comments(self, response: Response, walk: str) -> Output:
-        page: pages.BilibiliComments = response.meta["result"]
-        taken = self.ledger.walks[walk]
-        roots = sum(1 for comment in page.comments if comment.root_id is None)
-        short = taken.wanted is None or taken.collected + roots < taken.wanted
-        if page.cut_short and not self.logged_in and short:
-            why = f"without a login only {roots} of {page.total or 'many'} are shown"
-            taken.gaps.append(Gap(taken.post.post_id, None, None, why))
-        yield from super().parse_comments(response, walk)
-
-    def comments_failed(self, failure: Failure) -> Output:
-        """Closed comments are no gap: there is nothing to be had (6)."""
-        if getattr(failure.value, "code", None) in COMMENTS_CLOSED:
-            failure.value = NotFound(str(failure.value))
-        yield from super().comments_failed(failure)
+    def comments_taken(self, walk: CommentWalk, page: CommentPage) -> None:
+        """Visitors are shown a few comments only, and the replies to them (1.5)."""
+        assert isinstance(page, pages.BilibiliComments)
+        if page.cut_short and not self.logged_in:
+            roots = sum(comment.root_id is None for comment in page.comments)
+            walk.withheld(f"without a login only {roots} of {page.total or 'many'} are shown")
 
 
 def comment_area(post: Post) -> tuple[int, str]:

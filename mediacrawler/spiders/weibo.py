@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from scrapy import Request
-from scrapy.exceptions import IgnoreRequest
 
 from mediacrawler.cookies import Cookie
-from mediacrawler.exceptions import AccessDenied, NotFound, PlatformError, UnexpectedResponse
-from mediacrawler.items import Creator, Post
-from mediacrawler.ledger import Gap, Seed
-from mediacrawler.pages import CommentPage, PostList, PostPage
+from mediacrawler.exceptions import PlatformError, UnexpectedResponse
+from mediacrawler.items import Post
+from mediacrawler.ledger import CommentWalk, Seed
+from mediacrawler.pages import CommentPage, PostList, PostPage, Viewer
 from mediacrawler.pages import weibo as pages
 from mediacrawler.sessions import Session
-from mediacrawler.spiders.base import HTML, LIST_PRIORITY, Output, PlatformSpider, now_utc
+from mediacrawler.spiders.base import HTML, LIST_PRIORITY, Output, PlatformSpider
 from mediacrawler.targets import Target
 from mediacrawler.targets import weibo as targets
 
@@ -50,10 +49,10 @@ VISITOR_FORM = {
     "webdriver": "false",
     "return_url": f"{DESKTOP}/",
 }  # (2.5)
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 RENEWING = {"SCF", "ALC"}  # cookies that outlive a login and renew it (1.3, 9.4)
 SIGN_ON_HOPS = 8  # a login goes over four hosts (9.1)
 COMMENT_PAGE = 20  # (3.11)
-POST_ATTEMPTS = 3  # desktop, mobile, the mobile page
 DISORDER = timedelta(days=1)  # the latest posts come nearly, not strictly by time (3.1)
 SHANGHAI = timezone(timedelta(hours=8))
 FIRST_DAY = datetime(2009, 8, 14, tzinfo=SHANGHAI)  # nothing on Weibo is older
@@ -83,6 +82,7 @@ class WeiboSpider(PlatformSpider):
     personal_extra: ClassVar = frozenset({"location", "object_id"})
     idle_pages: ClassVar = 3  # results move while they are paged (3.1)
     idle_comment_pages: ClassVar = 3  # a page in the middle can be empty (3.10)
+    post_attempts: ClassVar = 3  # desktop, mobile, the mobile page
 
     def prepare(self, settings: BaseSettings) -> None:
         self.on_mobile = False
@@ -139,13 +139,10 @@ class WeiboSpider(PlatformSpider):
 
     async def _visit(self, url: str, session: Session) -> None:
         """Open a page of one of the hosts and follow its redirects, for the cookies they set."""
-        assert self.crawler.engine
         for _ in range(SIGN_ON_HOPS):
-            meta = {"mends": True, "awaited": True, "session": session.account}
-            request = Request(url, headers={"Accept": HTML}, meta=meta)
-            try:
-                response = await self.crawler.engine.download_async(request)
-            except IgnoreRequest:
+            request = Request(url, headers={"Accept": HTML})
+            response = await self.download(request, session, mends=True)
+            if response is None:
                 return
             location = (response.headers.get("Location") or b"").decode("latin-1")
             url = response.urljoin(location)
@@ -155,42 +152,34 @@ class WeiboSpider(PlatformSpider):
 
     def whoami_request(self) -> Request:
         """Whose session it is on the mobile host (1.5)."""
-        return self._mobile(f"{MOBILE}/api/config", f"{MOBILE}/", "me", {})
+        return self._mobile("me", f"{MOBILE}/api/config", referer=f"{MOBILE}/", needs=None)
 
     def whoami_elsewhere(self) -> list[Request]:
         """Whose session it is on the desktop host: a login can be one of either (1.3, 1.5)."""
-        return [self._desktop("/ajax/config/get_config", {}, f"{DESKTOP}/", "me", {})]
+        url = f"{DESKTOP}/ajax/config/get_config"
+        return [self._desktop("me", url, referer=f"{DESKTOP}/", needs=None)]
 
     async def _logins(self, session: Session) -> set[str]:
         """Where *session* is a login: some of ``mobile`` and ``desktop``."""
-        headers = self._headers(f"{MOBILE}/", {"MWeibo-Pwa": "1"})
-        mobile = Request(f"{MOBILE}/api/config", headers=headers, meta={"user_agent": PHONE})
-        headers = self._headers(f"{DESKTOP}/")
-        desktop = Request(f"{DESKTOP}/ajax/config/get_config", headers=headers)
-        asked = {"mobile": mobile, "desktop": desktop}
+        (desktop,) = self.whoami_elsewhere()
+        asked = {"mobile": self.whoami_request(), "desktop": desktop}
         return {host for host, request in asked.items() if await self._is_login(request, session)}
 
     async def _is_login(self, request: Request, session: Session) -> bool:
-        """What a check endpoint says; a refusal is an answer too, and no reason to stop."""
-        assert self.crawler.engine
-        request.meta.update(awaited=True, mends=True, session=session.account)
+        """What a host says of *session*; a refusal is an answer too, and no reason to stop."""
         try:
-            response = await self.crawler.engine.download_async(request)
-            content: Any = pages.read_answer(response.status, {}, response.body, url=response.url)
-            return pages.login_state(content).logged_in
-        except (PlatformError, IgnoreRequest) as error:
+            viewer: Viewer | None = await self.fetch(request, session, mends=True)
+        except PlatformError as error:
             self.logger.debug("%s: no login: %s", self.name, error)
             return False
+        return viewer is not None and not viewer.guest
 
     async def _become_visitor(self, session: Session) -> None:
         """Get the cookies of a desktop visitor, who may read details (1.2)."""
         request = Request(
             f"{VISITOR}/genvisitor2",
             method="POST",
-            headers={
-                "Content-Type": "application/x-www-form-urlencoded",
-                "Referer": f"{VISITOR}/visitor",
-            },
+            headers={**FORM, "Referer": f"{VISITOR}/visitor"},
             body=urlencode(VISITOR_FORM),
             meta={"page": "visitor"},
         )
@@ -219,7 +208,7 @@ class WeiboSpider(PlatformSpider):
         if not self._in_windows:
             return super().search_start(seed)
         since = self.args.since or FIRST_DAY
-        until = min(self.args.until or now_utc(), now_utc())
+        until = min(self.args.until or self.now(), self.now())
         first, last = (int(moment.timestamp()) // HOUR for moment in (since, until))
         return pages.window_cursor(self.args.start_page, [(first, max(first, last))])
 
@@ -234,7 +223,7 @@ class WeiboSpider(PlatformSpider):
         referer = f"{MOBILE}/search?containerid={container}"
         # The first page without its number: its emptiness is looked into here, see `parse_list`.
         context = {} if cursor == "1" else {"page": int(cursor)}
-        return self._mobile(f"{url}&page={cursor}", referer, "search", context)
+        return self._mobile("search", f"{url}&page={cursor}", context, referer=referer)
 
     def _desktop_search(self, seed: Seed, cursor: str) -> Request:
         page, windows = pages.windows_of(cursor)
@@ -245,11 +234,9 @@ class WeiboSpider(PlatformSpider):
         if windows:
             params["timescope"] = time_scope(*windows[0])
             context = {"cursor": cursor}
-        return Request(
-            f"{SEARCH}/weibo?{urlencode(params)}",
-            headers={"Accept": HTML, "Referer": f"{SEARCH}/"},
-            meta={"page": "search_window" if windows else "search", "context": context},
-        )
+        reader = "search_window" if windows else "search"
+        url = f"{SEARCH}/weibo?{urlencode(params)}"
+        return self.html_request(reader, url, context, referer=f"{SEARCH}/")
 
     def parse_list(self, response: Response, seed: int) -> Output:
         """An empty search may be a silent block (6.2)."""
@@ -259,8 +246,6 @@ class WeiboSpider(PlatformSpider):
         if first and not page.posts and not page.has_more and self._searches_mobile:
             yield self._probe_request(seed)
             return
-        if leaves_window(taken.cursor, page.cursor):
-            taken.idle_pages = -1  # an empty window says nothing about the next one
         yield from super().parse_list(response, seed)
 
     def page_is_past(self, page: PostList, seed: Seed) -> bool:
@@ -269,7 +254,7 @@ class WeiboSpider(PlatformSpider):
         cards = [card for card in page.posts if not card.extra.get("is_pinned")]
         if since is None or not cards:
             return False
-        newest = max(card.published_at or now_utc() for card in cards)
+        newest = max(card.published_at or self.now() for card in cards)
         if seed.kind == "creator":
             return newest < since
         by_time = self._searches_mobile and self.args.sort == "latest"
@@ -277,7 +262,8 @@ class WeiboSpider(PlatformSpider):
 
     def _probe_request(self, seed: int) -> Request:
         """A word that surely has results (3.15)."""
-        request = self._desktop("/ajax/side/hotSearch", {}, f"{DESKTOP}/", "hot_words", {})
+        url = f"{DESKTOP}/ajax/side/hotSearch"
+        request = self._desktop("hot_words", url, referer=f"{DESKTOP}/")
         return self._plan(request, self.parse_hot_words, self.list_failed, LIST_PRIORITY, seed=seed)
 
     def parse_hot_words(self, response: Response, seed: int) -> Output:
@@ -308,10 +294,10 @@ class WeiboSpider(PlatformSpider):
 
     def creator_request(self, seed: Seed) -> Request:
         if not self.on_mobile:
-            referer = targets.creator_url(seed.value)
-            return self._desktop("/ajax/profile/info", {"uid": seed.value}, referer, "creator", {})
+            url = f"{DESKTOP}/ajax/profile/info?uid={seed.value}"
+            return self._desktop("creator", url, referer=targets.creator_url(seed.value))
         url = f"{MOBILE}/api/container/getIndex?type=uid&value={seed.value}"
-        return self._mobile(url, f"{MOBILE}/u/{seed.value}", "creator", {})
+        return self._mobile("creator", url, referer=f"{MOBILE}/u/{seed.value}")
 
     def parse_creator(self, response: Response, creator_id: str) -> Output:
         """The profile, then the IP region, which only the desktop tells (3.7)."""
@@ -319,10 +305,10 @@ class WeiboSpider(PlatformSpider):
             yield from super().parse_creator(response, creator_id)
             return
         context = {"so_far": response.meta["result"]}
+        url = f"{DESKTOP}/ajax/profile/detail?uid={creator_id}"
         referer = targets.creator_url(creator_id)
-        params = {"uid": creator_id}
         yield self._plan(
-            self._desktop("/ajax/profile/detail", params, referer, "creator_detail", context),
+            self._desktop("creator_detail", url, context, referer=referer),
             self.parse_creator,
             self.region_failed,
             LIST_PRIORITY,
@@ -331,11 +317,8 @@ class WeiboSpider(PlatformSpider):
 
     def region_failed(self, failure: Failure) -> Output:
         """A profile without its region is one all the same."""
-        creator: Creator = failure.request.meta["context"]["so_far"]
         self.logger.warning("%s: no region of a creator: %s", self.name, failure.value)
-        creator.crawled_at = now_utc()
-        self.ledger.creators += 1
-        yield creator
+        yield from self._save_creator(failure.request.meta["context"]["so_far"])
 
     def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
         uid = seed.value
@@ -344,11 +327,13 @@ class WeiboSpider(PlatformSpider):
             page = int(query.removeprefix("page=").partition("&")[0])
             context = {"creator_id": uid, "page": page}
             url = f"{DESKTOP}/ajax/statuses/mymblog?uid={uid}&feature=0&{query}"
-            return self._on_desktop(url, targets.creator_url(uid), "creator_posts", context)
+            referer = targets.creator_url(uid)
+            return self._desktop("creator_posts", url, context, referer=referer)
         url = f"{MOBILE}/api/container/getIndex?type=uid&value={uid}&containerid=107603{uid}"
         if cursor:
             url += f"&{cursor}"
-        return self._mobile(url, f"{MOBILE}/u/{uid}", "creator_posts", {"creator_id": uid})
+        context = {"creator_id": uid}
+        return self._mobile("creator_posts", url, context, referer=f"{MOBILE}/u/{uid}")
 
     # --- Posts (3.3 to 3.5, 3.13) ---------------------------------------------------------
 
@@ -357,34 +342,23 @@ class WeiboSpider(PlatformSpider):
             context = {"article_id": card.post_id}
             url = f"https://card.weibo.com/article/m/aj/detail?id={card.post_id}"
             referer = f"https://card.weibo.com/article/m/show/id/{card.post_id}"
-            return self._mobile(url, referer, "article", context)
-        params = {"id": card.post_id, "locale": "zh-CN", "isGetLongText": "true"}
-        return self._desktop("/ajax/statuses/show", params, address_of(card), "post", {})
+            return self._mobile("article", url, context, referer=referer)
+        url = f"{DESKTOP}/ajax/statuses/show?id={card.post_id}&locale=zh-CN&isGetLongText=true"
+        return self._desktop("post", url, referer=address_of(card))
 
     def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
         """The mobile site where the desktop gives no usable answer; a refusal is believed."""
-        unreadable = isinstance(error, UnexpectedResponse)
-        if not unreadable or attempt >= POST_ATTEMPTS or card.extra.get("object") == "article":
+        if not isinstance(error, UnexpectedResponse) or card.extra.get("object") == "article":
             return None
-        referer = f"{MOBILE}/detail/{card.post_id}"
+        address = f"{MOBILE}/detail/{card.post_id}"
         if attempt == 1:
-            return self._mobile(f"{MOBILE}/statuses/show?id={card.post_id}", referer, "post", {})
-        return Request(
-            referer,
-            headers={"Accept": HTML, "Referer": f"{MOBILE}/"},
-            meta={"page": "post", "context": {}},
-        )
+            url = f"{MOBILE}/statuses/show?id={card.post_id}"
+            return self._mobile("post", url, referer=address)
+        return self.html_request("post", address, referer=f"{MOBILE}/")
 
-    def parse_post(self, response: Response, card: Post, seed: int, attempt: int) -> Output:
-        post: Post = response.meta["result"].post
+    def finish(self, page: PostPage, card: Post) -> None:
+        post = page.post
         post.edited_at = post.edited_at or card.edited_at  # the desktop only counts edits
-        yield from super().parse_post(response, card, seed, attempt)
-
-    def final_error(self, card: Post, error: Exception) -> Exception:
-        """A post that its author hides from us is skipped like one that is gone (6.1)."""
-        if isinstance(error, AccessDenied) and error.scope == "item":
-            return NotFound(error.message, code=error.code)
-        return error
 
     def completion_request(self, page: PostPage) -> Request | None:
         """Full texts, of the post and of the original that it retweets (3.5)."""
@@ -396,9 +370,9 @@ class WeiboSpider(PlatformSpider):
 
     def _long_text_request(self, post: Post, page: PostPage) -> Request:
         context = {"page": page, "post_id": post.post_id}
-        params = {"id": post.extra.get("bid") or post.post_id}
-        path = "/ajax/statuses/longtext"
-        return self._desktop(path, params, address_of(post), "with_long_text", context)
+        query = urlencode({"id": post.extra.get("bid") or post.post_id})
+        url = f"{DESKTOP}/ajax/statuses/longtext?{query}"
+        return self._desktop("with_long_text", url, context, referer=address_of(post))
 
     def parse_completion(self, response: Response, page: PostPage, card: Post, seed: int) -> Output:
         post_id = response.meta["context"]["post_id"]
@@ -418,10 +392,9 @@ class WeiboSpider(PlatformSpider):
 
     # --- Comments (3.10 to 3.12) ----------------------------------------------------------
 
-    def _start_comments(self, post: Post, session: str | None) -> Output:
-        if post.url and "/ttarticle/" in post.url:
-            return  # comments belong to the post that shows the article
-        yield from super()._start_comments(post, session)
+    def has_comments(self, post: Post) -> bool:
+        """An article has none of its own: they belong to the post that shows it."""
+        return "/ttarticle/" not in (post.url or "") and super().has_comments(post)
 
     def comments_request(self, post: Post, cursor: str | None) -> Request:
         """All of them: by time, where the order by heat ends after some hundred (3.10)."""
@@ -430,21 +403,21 @@ class WeiboSpider(PlatformSpider):
             query = cursor or f"max_id_type={by_time}"
             url = f"{MOBILE}/comments/hotflow?id={post.post_id}&mid={post.post_id}&{query}"
             referer = f"{MOBILE}/detail/{post.post_id}"
-            return self._mobile(url, referer, "comments", {"post_id": post.post_id})
+            return self._mobile("comments", url, {"post_id": post.post_id}, referer=referer)
         query = f"fetch_level=0&is_mix=0&flow={by_time}" + (f"&{cursor}" if cursor else "")
-        return self._build_comments(post, post.post_id, query, "comments", {})
+        return self._build_comments("comments", post, post.post_id, query, {})
 
     def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
         context = {"root_id": root_id}
         if not self.on_mobile:
             query = f"fetch_level=1&is_mix=1&flow=0&{cursor}"
-            return self._build_comments(post, root_id, query, "replies", context)
+            return self._build_comments("replies", post, root_id, query, context)
         url = f"{MOBILE}/comments/hotFlowChild?cid={root_id}&{cursor}"
         referer = f"{MOBILE}/detail/{post.post_id}?cid={root_id}"
-        return self._mobile(url, referer, "replies", {"post_id": post.post_id, **context})
+        return self._mobile("replies", url, {"post_id": post.post_id, **context}, referer=referer)
 
     def _build_comments(
-        self, post: Post, asked: str, query: str, page: str, context: dict[str, Any]
+        self, page: str, post: Post, asked: str, query: str, context: dict[str, Any]
     ) -> Request:
         params = {
             "is_reload": "1",
@@ -456,19 +429,17 @@ class WeiboSpider(PlatformSpider):
         }
         url = f"{DESKTOP}/ajax/statuses/buildComments?{urlencode(params)}&{query}"
         context = {"post_id": post.post_id, **context}
-        return self._on_desktop(url, address_of(post), page, context)
+        return self._desktop(page, url, context, referer=address_of(post))
 
-    def parse_comments(self, response: Response, walk: str) -> Output:
+    def comments_taken(self, walk: CommentWalk, page: CommentPage) -> None:
         """Visitors are shown the first page only: asking on would end the crawl (1.2)."""
-        page: CommentPage = response.meta["result"]
-        taken = self.ledger.walks[walk]
-        if not (self.on_mobile or self.on_desktop):
+        if self.on_mobile or self.on_desktop:
+            return
+        if page.has_more:
             roots = sum(comment.root_id is None for comment in page.comments)
-            if page.has_more and (taken.wanted is None or roots < taken.wanted):
-                why = f"without a login only the first {roots} are shown"
-                taken.gaps.append(Gap(taken.post.post_id, None, page.cursor, why))
-            page.has_more, page.more_replies = False, {}
-        yield from super().parse_comments(response, walk)
+            walk.withheld(f"without a login only the first {roots} are shown")
+        for root_id in list(walk.threads):
+            walk.fail("without a login only the replies of the first page are shown", root_id)
 
     # --- Links that do not name what they lead to (2.4, 3.14) -----------------------------
 
@@ -479,16 +450,14 @@ class WeiboSpider(PlatformSpider):
             if urlsplit(target.id).netloc == "m.weibo.cn":
                 del request.meta["anonymous"]  # names and domains are told to sessions only
             return request
-        query = {"data": json.dumps({"Component_Play_Playinfo": {"oid": object_id}})}
-        return Request(
+        form = {"data": json.dumps({"Component_Play_Playinfo": {"oid": object_id}})}
+        return self.api_request(
+            "video_post_id",
             f"{DESKTOP}/tv/api/component?page={quote(f'/tv/show/{object_id}')}",
+            referer=target.id,
+            headers=FORM,
             method="POST",
-            headers={
-                **self._headers(target.id),
-                "Content-Type": "application/x-www-form-urlencoded",
-            },
-            body=urlencode(query),
-            meta={"page": "video_post_id"},
+            body=urlencode(form),
         )
 
     def parse_short_link(self, response: Response, link: str, expected: str, steps: int) -> Output:
@@ -499,28 +468,20 @@ class WeiboSpider(PlatformSpider):
 
     # --- Building (1.4) -------------------------------------------------------------------
 
-    @staticmethod
-    def _headers(referer: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        return {
-            "Referer": referer,
-            "X-Requested-With": "XMLHttpRequest",
-            **(more or {}),
-        }
+    def api_headers(self, referer: str) -> dict[str, str]:
+        return {"Referer": referer, "X-Requested-With": "XMLHttpRequest"}
 
-    def _mobile(self, url: str, referer: str, page: str, context: dict[str, Any]) -> Request:
-        headers = self._headers(referer, {"MWeibo-Pwa": "1"})
-        meta = {"page": page, "context": context, "user_agent": PHONE, "needs": "mobile"}
-        return Request(url, headers=headers, meta=meta)
+    def _mobile(
+        self, page: str, url: str, context: Mapping[str, Any] | None = None, **more: Any
+    ) -> Request:
+        """*more* is that of `api_request`."""
+        how = {"headers": {"MWeibo-Pwa": "1"}, "user_agent": PHONE, "needs": "mobile"}
+        return self.api_request(page, url, context, **{**how, **more})
 
     def _desktop(
-        self, path: str, params: Mapping[str, str], referer: str, page: str, context: dict[str, Any]
+        self, page: str, url: str, context: Mapping[str, Any] | None = None, **more: Any
     ) -> Request:
-        url = f"{DESKTOP}{path}?{urlencode(params)}" if params else f"{DESKTOP}{path}"
-        return self._on_desktop(url, referer, page, context)
-
-    def _on_desktop(self, url: str, referer: str, page: str, context: dict[str, Any]) -> Request:
-        meta = {"page": page, "context": context, "needs": "desktop"}
-        return Request(url, headers=self._headers(referer), meta=meta)
+        return self.api_request(page, url, context, **{"needs": "desktop", **more})
 
 
 def address_of(post: Post) -> str:
@@ -528,13 +489,6 @@ def address_of(post: Post) -> str:
     if post.url and post.url.startswith(f"{DESKTOP}/"):
         return post.url
     return f"{DESKTOP}/detail/{post.post_id}"
-
-
-def leaves_window(cursor: str | None, following: str | None) -> bool:
-    """Whether the next page is one of another time window."""
-    if not cursor or not following or "@" not in cursor:
-        return False
-    return pages.windows_of(cursor)[1][0] != pages.windows_of(following)[1][0]
 
 
 def search_container(keyword: str, tab: str) -> str:

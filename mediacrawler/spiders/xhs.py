@@ -6,13 +6,12 @@ What an answer means is in ``mediacrawler/pages/xhs.py``, the signature in
 
 from __future__ import annotations
 
-import random
-import time
+import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from scrapy import Request
 
@@ -24,7 +23,7 @@ from mediacrawler.ledger import Seed
 from mediacrawler.pages import xhs as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import xhs as signing
-from mediacrawler.spiders.base import HTML, PlatformSpider, Signature, choice, narrowest
+from mediacrawler.spiders.base import PlatformSpider, Signature, choice, narrowest
 from mediacrawler.targets import xhs as targets
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ SEARCH_PAGE = 20  # smaller pages are unreliable (3.1)
 CREATOR_PAGE = 30  # (3.5)
 REPLY_PAGE = 10  # up to 30 are served (3.7)
 CODE_NOT_VIEWABLE = 300031  # or the token has expired: worth another look (6.2)
-POST_ATTEMPTS = 4  # API, page, API, page
 
 REGIONS = {
     # region: web, API, search host of v2 (the twin has none, 1.1), cookie domain
@@ -71,6 +69,7 @@ class XhsSpider(PlatformSpider):
         "video": (1, "视频笔记"),
         "image": (2, "普通笔记"),
     }
+    post_attempts: ClassVar = 4  # API, page, API, page
 
     def prepare(self, settings: BaseSettings) -> None:
         region = choice(settings, "XHS_REGION", REGIONS)
@@ -78,11 +77,11 @@ class XhsSpider(PlatformSpider):
         # The twin has no search host of its own (1.1).
         self.search_api = choice(settings, "XHS_SEARCH_API", ("v1", "v2")) if search_host else "v1"
         self.search_host = search_host if self.search_api == "v2" else self.api
+        self.referer = f"https://{self.web}/"
         self.video_codec = choice(settings, "XHS_VIDEO_CODEC", (None, "h264", "h265", "av1"))
         self.transport = choice(settings, "XHS_TRANSPORT", ("http", "page"))
         if self.transport == "page":
             find_chromium(settings["CHROMIUM_PATH"])
-        self.rng = random.Random()
         self._visits: dict[str, signing.Visit] = {}
         self._common: dict[str, str] = {}
         """The page that each session has opened and its x-s-common (4.3, 4.5), by cookie a1."""
@@ -92,35 +91,28 @@ class XhsSpider(PlatformSpider):
 
     def whoami_request(self) -> Request:
         """Whose session it is (1.3)."""
-        return self._get("/api/sns/web/v2/user/me", {}, "me", {})
+        return self._get("me", "/api/sns/web/v2/user/me", {})
 
     async def log_in_by_phone(
         self, session: Session, zone: str, phone: str, ask_code: Callable[[], Awaitable[str]]
     ) -> bool:
-        """Become a guest, then the owner of *phone*; False when it is being stopped.
-
-        :param zone: the country code, without +.
-        :param ask_code: gives the code of the text message.
-        :raises PlatformError: a step is refused.
-        """
+        """Become a guest, then the owner of *phone* (9)."""
         number = {"phone": phone, "zone": zone}
-        self._set_cookies(session, signing.new_device(now=time.time(), rng=self.rng))
-        guest = self._post("/api/sns/web/v1/login/activate", {}, "login_step", {})
+        self._set_cookies(session, signing.new_device(now=self.clock(), rng=self.rng))
+        guest = self._post("login_step", "/api/sns/web/v1/login/activate", {})
         self._set_cookies(session, await self.fetch(guest, session))
         wanted = {**number, "type": "login"}
-        sent = self._get("/api/sns/web/v2/login/send_code", wanted, "login_step", {})
+        sent = self._get("login_step", "/api/sns/web/v2/login/send_code", wanted)
         if await self.fetch(sent, session) is None:
             return False
         code = {**number, "code": await ask_code()}
-        proof = await self.fetch(
-            self._get("/api/sns/web/v1/login/check_code", code, "login_step", {}), session
-        )
+        check = self._get("login_step", "/api/sns/web/v1/login/check_code", code)
+        proof = await self.fetch(check, session)
         if proof is None:
             return False
         token = {"mobile_token": proof.get("mobile_token", ""), **number}
-        opened = await self.fetch(
-            self._post("/api/sns/web/v2/login/code", token, "login_step", {}), session
-        )
+        login = self._post("login_step", "/api/sns/web/v2/login/code", token)
+        opened = await self.fetch(login, session)
         self._set_cookies(session, opened)
         return opened is not None
 
@@ -132,7 +124,7 @@ class XhsSpider(PlatformSpider):
 
     def search_start(self, seed: Seed) -> str:
         # One id for all pages: another id is another ranking, with duplicates (3.1).
-        seed.context["search_id"] = signing.search_id(now=time.time(), rng=self.rng)
+        seed.context["search_id"] = signing.search_id(now=self.clock(), rng=self.rng)
         return super().search_start(seed)
 
     def search_request(self, seed: Seed, cursor: str) -> Request:
@@ -141,7 +133,7 @@ class XhsSpider(PlatformSpider):
         tags = {
             "sort_type": sort,
             "filter_note_type": type_label,
-            "filter_note_time": narrowest(self.args.since, TIME_FILTERS, "不限"),
+            "filter_note_time": narrowest(self.args.since, TIME_FILTERS, "不限", now=self.now()),
             "filter_note_range": "不限",
             "filter_pos_distance": "不限",
         }
@@ -163,23 +155,15 @@ class XhsSpider(PlatformSpider):
             "image_formats": IMAGE_FORMATS,
         }
         path = f"/api/sns/web/{self.search_api}/search/notes"
-        return self._post(
-            path,
-            payload,
-            "search",
-            {"page": page},
-            host=self.search_host,
-            rap=self.search_api == "v1",
-        )
+        context = {"page": page}
+        rap = self.search_api == "v1"
+        return self._post("search", path, payload, context, host=self.search_host, rap=rap)
 
     def creator_request(self, seed: Seed) -> Request:
-        return self._get(
-            "/api/sns/web/v1/user/otherinfo",
-            {"target_user_id": seed.value},
-            "creator",
-            {"creator_id": seed.value},
-            other_format="xyw",
-        )
+        params = {"target_user_id": seed.value}
+        context = {"creator_id": seed.value}
+        path = "/api/sns/web/v1/user/otherinfo"
+        return self._get("creator", path, params, context, other_format="xyw")
 
     def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
         params = {
@@ -191,10 +175,9 @@ class XhsSpider(PlatformSpider):
             "xsec_source": seed.context.get("xsec_source", "pc_user"),
         }
         return self._get(
+            "creator_posts",
             "/api/sns/web/v1/user_posted",
             params,
-            "creator_posts",
-            {},
             sign_format="xyw",
             other_format="xys",
             user_id=seed.value,
@@ -211,11 +194,11 @@ class XhsSpider(PlatformSpider):
             "xsec_token": token,
         }
         context = self._post_context(card)
-        return self._post("/api/sns/web/v1/feed", payload, "post", context, rap=True)
+        return self._post("post", "/api/sns/web/v1/feed", payload, context, rap=True)
 
     def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
         """The HTML page of a note that the API does not give (3.3), then both once more."""
-        if not hidden(error) or attempt >= POST_ATTEMPTS:
+        if not hidden(error):
             return None
         return self.post_request(card) if attempt % 2 == 0 else self._page_request(card)
 
@@ -230,11 +213,8 @@ class XhsSpider(PlatformSpider):
     def _page_request(self, card: Post) -> Request:
         token, source = token_of(card)
         query = signing.query_string({"xsec_token": token, "xsec_source": source})
-        return Request(
-            f"https://{self.web}/explore/{card.post_id}?{query}",
-            headers={"Accept": HTML, "Referer": f"https://{self.web}/"},
-            meta={"page": "post", "context": self._post_context(card)},
-        )
+        url = f"https://{self.web}/explore/{card.post_id}?{query}"
+        return self.html_request("post", url, self._post_context(card), referer=self.referer)
 
     def comments_request(self, post: Post, cursor: str | None) -> Request:
         params = {
@@ -244,8 +224,8 @@ class XhsSpider(PlatformSpider):
             "image_formats": IMAGE_FORMATS,
             "xsec_token": token_of(post)[0],
         }
-        path = "/api/sns/web/v2/comment/page"
-        return self._get(path, params, "comments", {"post_id": post.post_id})
+        context = {"post_id": post.post_id}
+        return self._get("comments", "/api/sns/web/v2/comment/page", params, context)
 
     def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
         params = {
@@ -259,7 +239,7 @@ class XhsSpider(PlatformSpider):
         }
         context = {"post_id": post.post_id, "root_id": root_id}
         path = "/api/sns/web/v2/comment/sub/page"
-        return self._get(path, params, "replies", context, other_format="xyw")
+        return self._get("replies", path, params, context, other_format="xyw")
 
     def earliest_time(self, card: Post) -> datetime | None:
         """A note is published after its id was made, or seconds before that (2.1)."""
@@ -277,50 +257,54 @@ class XhsSpider(PlatformSpider):
             "prefer_codec": self.video_codec,
         }
 
+    def api_headers(self, referer: str) -> dict[str, str]:
+        return {
+            "Content-Type": "application/json;charset=UTF-8",
+            "Origin": f"https://{self.web}",
+            "Referer": referer,
+            "Sec-Fetch-Site": "same-site",
+            "Sec-Fetch-Mode": "cors",
+            "Sec-Fetch-Dest": "empty",
+        }
+
     def _get(
-        self, path: str, params: Mapping[str, Any], page: str, context: dict[str, Any], **sign: Any
+        self,
+        page: str,
+        path: str,
+        params: Mapping[str, Any],
+        context: Mapping[str, Any] | None = None,
+        **sign: Any,
     ) -> Request:
         # The URL is built from the very bytes that are signed: no library may encode it again.
         query = f"?{signing.query_string(params)}" if params else ""
-        return self._signed(
-            Request(f"https://{self.api}{path}{query}"),
-            page,
-            context,
-            {"params": dict(params), **sign},
-        )
+        url = f"https://{self.api}{path}{query}"
+        return self.api_request(page, url, context, referer=self.referer, **self._signed(sign))
 
     def _post(
         self,
+        page: str,
         path: str,
         payload: Mapping[str, Any],
-        page: str,
-        context: dict[str, Any],
+        context: Mapping[str, Any] | None = None,
+        *,
         host: str | None = None,
         **sign: Any,
     ) -> Request:
-        url = f"https://{host or self.api}{path}"
-        request = Request(url, method="POST", body=signing.json_body(payload))
-        return self._signed(request, page, context, {"payload": dict(payload), **sign})
-
-    def _signed(
-        self, request: Request, page: str, context: dict[str, Any], sign: dict[str, Any]
-    ) -> Request:
-        request.headers.update(
-            {
-                "Content-Type": "application/json;charset=UTF-8",
-                "Origin": f"https://{self.web}",
-                "Referer": f"https://{self.web}/",
-                "Sec-Fetch-Site": "same-site",
-                "Sec-Fetch-Mode": "cors",
-                "Sec-Fetch-Dest": "empty",
-            }
+        return self.api_request(
+            page,
+            f"https://{host or self.api}{path}",
+            context,
+            referer=self.referer,
+            method="POST",
+            body=signing.json_body(payload),
+            **self._signed(sign),
         )
-        request.meta.update(page=page, context=context)
-        if self.transport == "page":  # whose script signs what is sent from it
-            request.meta["page_fetch"] = f"https://{self.web}/explore"
-        else:
-            request.meta["sign"] = sign
-        return request
+
+    def _signed(self, sign: dict[str, Any]) -> dict[str, Any]:
+        """Who signs: the spider, or the script of the page that the request is sent from."""
+        if self.transport == "page":
+            return {"page_fetch": f"https://{self.web}/explore"}
+        return {"sign": sign}
 
     async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
         """Fresh headers for one attempt; a refused one is tried in the other format (4.5)."""
@@ -330,6 +314,10 @@ class XhsSpider(PlatformSpider):
             sign_format = other
         parts = urlsplit(request.url)
         rap = how.pop("rap", False)
+        if request.method == "GET":
+            how["params"] = dict(parse_qsl(parts.query, keep_blank_values=True))
+        else:
+            how["payload"] = json.loads(request.body)
         headers = signing.sign(
             cast("Literal['GET', 'POST']", request.method),
             parts.path,
@@ -339,21 +327,21 @@ class XhsSpider(PlatformSpider):
             rap_api=f"//{parts.netloc}{parts.path}" if rap else None,
             common=self._common_header(cookies),
             visit=self._visit(cookies["a1"]),
-            now=time.time(),
+            now=self.clock(),
             rng=self.rng,
         )
         return Signature(headers)
 
     def _visit(self, a1: str) -> signing.Visit:
         if a1 not in self._visits:
-            self._visits[a1] = signing.Visit(now=time.time(), rng=self.rng)
+            self._visits[a1] = signing.Visit(now=self.clock(), rng=self.rng)
         return self._visits[a1]
 
     def _common_header(self, cookies: Mapping[str, str]) -> str:
         """x-s-common, which depends on the cookie a1 only: made once (4.5)."""
         a1 = cookies["a1"]
         if a1 not in self._common:
-            self._common[a1] = signing.common_header(cookies, now=time.time(), rng=self.rng)
+            self._common[a1] = signing.common_header(cookies, now=self.clock(), rng=self.rng)
         return self._common[a1]
 
 

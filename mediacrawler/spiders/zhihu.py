@@ -7,8 +7,7 @@ What an answer means is in ``mediacrawler/pages/zhihu.py``, the signature in
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -23,20 +22,18 @@ from mediacrawler.pages import PostList, PostPage
 from mediacrawler.pages import zhihu as pages
 from mediacrawler.sessions import Session
 from mediacrawler.signing import zhihu as signing
-from mediacrawler.spiders.base import HTML, PlatformSpider, Signature, narrowest
+from mediacrawler.spiders.base import Output, PlatformSpider, Signature, narrowest
 from mediacrawler.targets import zhihu as targets
-from mediacrawler.targets.zhihu import post_url
 
 if TYPE_CHECKING:
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
 WEB = "https://www.zhihu.com"
 API = f"{WEB}/api/v4"
 PAGES = "pages"
 """What a session can that has the challenge's cookie (6)."""
 PAGE = 20  # the most that a list gives, whatever is asked (3)
-ME = "include=email%2Cis_active%2Cis_bind_phone"  # (1)
+ME_INCLUDE = "email,is_active,is_bind_phone"  # (1)
 SEARCH = {
     "gk_version": "gz-gaokao",
     "t": "general",
@@ -119,10 +116,6 @@ class ZhihuSpider(PlatformSpider):
     creator_posts_chronological: ClassVar = False  # several lists, one after the other
     idle_pages: ClassVar = 3  # a search page may hold noise only (3)
 
-    def prepare(self, settings: BaseSettings) -> None:
-        self.rng = random.Random()
-        super().prepare(settings)
-
     async def open_session(self, session: Session) -> None:
         if any(cookie.name == "__zse_ck" for cookie in session.cookies):
             session.can.add(PAGES)
@@ -137,7 +130,7 @@ class ZhihuSpider(PlatformSpider):
 
     def whoami_request(self) -> Request:
         """Whose session it is (1)."""
-        return self._get("/me", ME, "me", {})
+        return self._get("me", "/me", {"include": ME_INCLUDE})
 
     def search_start(self, seed: Seed) -> str:
         """The query of the first page; those of the others come from the platform (3.1)."""
@@ -145,7 +138,7 @@ class ZhihuSpider(PlatformSpider):
         filters = {
             "vertical": self.post_types[self.args.post_type],
             "sort": self.sorts[self.args.sort],
-            "time_interval": narrowest(self.args.since, TIME_INTERVALS, ""),
+            "time_interval": narrowest(self.args.since, TIME_INTERVALS, "", now=self.now()),
         }
         source = "Filter" if any(filters.values()) else "Normal"
         query = {**SEARCH, "q": seed.value, "offset": offset, "lc_idx": offset}
@@ -153,24 +146,21 @@ class ZhihuSpider(PlatformSpider):
 
     def search_request(self, seed: Seed, cursor: str) -> Request:
         referer = f"{WEB}/search?type=content&q={quote(seed.value)}"
-        return self._get("/search_v3", cursor, "search", {"cursor": cursor}, referer)
+        return self._get("search", "/search_v3", cursor, {"cursor": cursor}, referer=referer)
 
     def creator_request(self, seed: Seed) -> Request:
-        query = urlencode({"include": MEMBER_INCLUDE})
-        return self._get(
-            f"/members/{quote(seed.value)}", query, "creator", {"creator_id": seed.value}
-        )
+        query = {"include": MEMBER_INCLUDE}
+        context = {"creator_id": seed.value}
+        return self._get("creator", f"/members/{quote(seed.value)}", query, context)
 
     def creator_posts_request(self, seed: Seed, cursor: str | None) -> Request:
         """A page of a member's posts, or of the answers to a question."""
         if seed.kind == "list":
             return self._answers_request(seed.context["question_id"], cursor)
         tab, _, offset = (cursor or f"{self._tabs[0]}:0").partition(":")
-        query = urlencode(
-            {"include": LIST_INCLUDE, "limit": PAGE, "offset": offset, "sort_by": "created"}
-        )
-        path = f"/members/{quote(seed.value)}/{tab}s"
-        return self._get(path, query, "creator_posts", {"cursor": offset, "content_type": tab})
+        query = {"include": LIST_INCLUDE, "limit": PAGE, "offset": offset, "sort_by": "created"}
+        context = {"cursor": offset, "content_type": tab}
+        return self._get("creator_posts", f"/members/{quote(seed.value)}/{tab}s", query, context)
 
     def _answers_request(self, question_id: str, cursor: str | None) -> Request:
         """The cursor form, as the page uses it; by time only the offset form sorts (3.2)."""
@@ -180,13 +170,13 @@ class ZhihuSpider(PlatformSpider):
             {"include": LIST_INCLUDE, "limit": PAGE, "offset": 0, "platform": "desktop", **order}
         )
         path = f"/questions/{question_id}/{'answers' if newest else 'feeds'}"
-        return self._get(path, query, "question_answers", {"cursor": query})
+        return self._get("question_answers", path, query, {"cursor": query})
 
     @property
     def _tabs(self) -> tuple[str, ...]:
         return TABS[self.args.post_type]
 
-    def _seed_requests(self) -> Iterator[Any]:
+    def _seed_requests(self) -> Output:
         """A question that was named is a post, and its answers are a list of their own."""
         yield from super()._seed_requests()
         for target in self.post_targets:
@@ -197,7 +187,7 @@ class ZhihuSpider(PlatformSpider):
             seed.chronological = self.args.sort == "latest"
             yield from self._advance(seed)
 
-    def parse_list(self, response: Response, seed: int) -> Iterator[Any]:
+    def parse_list(self, response: Response, seed: int) -> Output:
         """A member's lists follow one another."""
         taken = self.ledger.seeds[seed]
         if taken.kind == "creator":
@@ -213,16 +203,16 @@ class ZhihuSpider(PlatformSpider):
             page.cursor = f"{tab}:{page.cursor}"
         elif following:
             page.has_more, page.cursor = True, f"{following[0]}:0"
-            seed.idle_pages = -1  # whatever this page brought, the next list is another one
+            page.fresh_start = True
 
     # --- Posts (3.2 to 3.5) ---------------------------------------------------------------
 
     def post_request(self, card: Post) -> Request:
         content_type = card.extra["content_type"]
         include = INCLUDES.get(content_type)
-        query = urlencode({"include": include}) if include else ""
+        query = {"include": include} if include else ""
         context = {"post_id": card.post_id, "content_type": content_type}
-        return self._get(f"/{content_type}s/{card.post_id}", query, "post", context)
+        return self._get("post", f"/{content_type}s/{card.post_id}", query, context)
 
     def post_fallback(self, card: Post, error: Exception, attempt: int) -> Request | None:
         """The page of a post that the API refuses (5.10).
@@ -231,18 +221,12 @@ class ZhihuSpider(PlatformSpider):
         """
         refused = isinstance(error, (AccessDenied, BadSignature, UnexpectedResponse))
         passes = any(PAGES in session.can for session in self.sessions.usable())
-        if attempt > 1 or not refused or not passes:
+        if not refused or not passes:
             return None
         content_type = card.extra["content_type"]
-        return Request(
-            post_url(content_type, card.post_id, card.extra.get("question_id")),
-            headers={"Accept": HTML, "Referer": f"{WEB}/"},
-            meta={
-                "needs": PAGES,
-                "page": "post",
-                "context": {"post_id": card.post_id, "content_type": content_type},
-            },
-        )
+        url = targets.post_url(content_type, card.post_id, card.extra.get("question_id"))
+        context = {"post_id": card.post_id, "content_type": content_type}
+        return self.html_request("post", url, context, referer=f"{WEB}/", needs=PAGES)
 
     def completion_request(self, page: PostPage) -> Request | None:
         """The address of a video that is shown in a box of the text, if files are wanted (3.5)."""
@@ -257,16 +241,16 @@ class ZhihuSpider(PlatformSpider):
             "scene_code": "answer_detail_web",
             "is_only_video": True,
         }
-        request = Request(
+        return self.api_request(
+            "boxed_video",
             f"{API}/video/play_info?r={video_ids[0]}",
+            {"post": post, "video_id": video_ids[0]},
+            referer=f"{WEB}/",
+            headers={"Content-Type": "application/json", "x-app-za": "OS=webplayer"},
             method="POST",
-            headers={"Content-Type": "application/json"},
             body=json.dumps(payload, separators=(",", ":")),
+            sign=True,
         )
-        context = {"post": post, "video_id": video_ids[0]}
-        request = self._signed(request, "boxed_video", context, f"{WEB}/")
-        request.headers["x-app-za"] = "OS=webplayer"
-        return request
 
     def without(self, page: PostPage, request: Request) -> PostPage:
         """A video without an address is missing; the text is whole all the same."""
@@ -276,13 +260,13 @@ class ZhihuSpider(PlatformSpider):
 
     def comments_request(self, post: Post, cursor: str | None) -> Request:
         content_type = post.extra["content_type"]
-        query = urlencode({"order_by": "score", "limit": PAGE, "offset": cursor or ""})
+        query = {"order_by": "score", "limit": PAGE, "offset": cursor or ""}
         context = {"post_id": post.post_id, "content_type": content_type, "cursor": cursor}
         path = f"/comment_v5/{content_type}s/{post.post_id}/root_comment"
-        return self._get(path, query, "comments", context)
+        return self._get("comments", path, query, context)
 
     def replies_request(self, post: Post, root_id: str, cursor: str) -> Request:
-        query = urlencode({"order_by": "ts", "limit": PAGE, "offset": cursor})
+        query = {"order_by": "ts", "limit": PAGE, "offset": cursor}
         context = {
             "post_id": post.post_id,
             "content_type": post.extra["content_type"],
@@ -290,28 +274,31 @@ class ZhihuSpider(PlatformSpider):
             "cursor": cursor,
         }
         path = f"/comment_v5/comment/{root_id}/child_comment"
-        return self._get(path, query, "replies", context)
+        return self._get("replies", path, query, context)
 
     # --- Building and signing (3, 4) ------------------------------------------------------
 
-    def _get(
-        self, path: str, query: str, page: str, context: dict[str, Any], referer: str = f"{WEB}/"
-    ) -> Request:
-        url = f"{API}{path}?{query}" if query else f"{API}{path}"
-        return self._signed(Request(url), page, context, referer)
+    def api_headers(self, referer: str) -> dict[str, str]:
+        return {
+            "Referer": referer,
+            "x-api-version": "3.0.91",
+            "x-requested-with": "fetch",
+        }
 
-    def _signed(
-        self, request: Request, page: str, context: dict[str, Any], referer: str
+    def _get(
+        self,
+        page: str,
+        path: str,
+        query: Mapping[str, Any] | str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        referer: str = f"{WEB}/",
     ) -> Request:
-        request.headers.update(
-            {
-                "Referer": referer,
-                "x-api-version": "3.0.91",
-                "x-requested-with": "fetch",
-            }
-        )
-        request.meta.update(page=page, context=context, sign=True)
-        return request
+        """*query* is text where the platform has named it, as a cursor."""
+        if not isinstance(query, str):
+            query = urlencode(query)
+        url = f"{API}{path}?{query}" if query else f"{API}{path}"
+        return self.api_request(page, url, context, referer=referer, sign=True)
 
     async def sign(self, request: Request, cookies: Mapping[str, str]) -> Signature:
         """Signed is what is sent: the URL as Scrapy has escaped it, the cookie, the body (4)."""

@@ -382,6 +382,31 @@ def test_without_a_login_named_posts_come_with_the_first_page_of_comments(
     assert crawled.report["verdict"] == "partial"
 
 
+def test_without_a_login_replies_behind_the_first_page_are_missing_and_named(
+    crawl: Crawl, world: World
+) -> None:
+    post = world.fixed_post("300-comments")
+    crawled = crawl("weibo", cookies="visitor", posts=post.mid, max_comments=1, max_replies=30)
+    (top, *replies) = crawled.comments
+    assert {reply["root_id"] for reply in replies} == {top["comment_id"]}
+    assert len(replies) < 30
+    (gap,) = crawled.report["comments"]["partial"]
+    assert gap["root_id"] == top["comment_id"]
+    assert "without a login" in gap["why"]
+    assert crawled.report["verdict"] == "partial"
+
+
+def test_a_post_that_its_author_hides_is_skipped_like_one_that_is_gone(
+    crawl: Crawl, world: World
+) -> None:
+    hidden = world.fixed_post("followers-only")
+    shown = world.fixed_post("long-text")
+    crawled = crawl("weibo", posts=f"{hidden.mid},{shown.mid}", max_comments=0)
+    assert ids(crawled.posts) == [shown.mid]
+    assert crawled.report["seeds"][0]["skipped"] == {"not_found": 1}
+    assert crawled.report["verdict"] == "complete"
+
+
 @pytest.mark.parametrize("cookies", ["visitor", "expired"])
 def test_without_a_login_a_search_ends_at_once_and_says_why(crawl: Crawl, cookies: str) -> None:
     crawled = crawl("weibo", cookies=cookies, keywords=DEMO)

@@ -1184,19 +1184,22 @@ LAST = SEARCH_PAGE.replace('class="next"', 'class="prev"')
 
 
 @pytest.mark.parametrize(
-    ("body", "cursor", "following"),
+    ("body", "cursor", "following", "fresh_start"),
     [
-        (SEARCH_PAGE, "1@100-123,90-99", "2@100-123,90-99"),
-        (LAST, "3@100-123,90-99", "1@90-99"),
-        (LAST, "3@90-99", None),
-        (CAPPED, "1@100-123,90-99", "1@112-123,100-111,90-99"),
-        (CAPPED, "1@100-100", "2@100-100"),  # an hour cannot be split
-        (CAPPED, "7@100-123", "2@100-123"),
+        (SEARCH_PAGE, "1@100-123,90-99", "2@100-123,90-99", False),
+        (LAST, "3@100-123,90-99", "1@90-99", True),
+        (LAST, "3@90-99", None, False),
+        (CAPPED, "1@100-123,90-99", "1@112-123,100-111,90-99", True),
+        (CAPPED, "1@100-100", "2@100-100", False),  # an hour cannot be split
+        (CAPPED, "7@100-123", "2@100-123", False),
     ],
 )
-def test_time_windows_follow_one_another_and_are_split_at_the_cap(body, cursor, following):
+def test_time_windows_follow_one_another_and_are_split_at_the_cap(
+    body, cursor, following, fresh_start
+):
     page = weibo.search_window(body, cursor=cursor)
     assert (page.has_more, page.cursor) == (following is not None, following)
+    assert page.fresh_start is fresh_start
     assert len(page.posts) == 2
 
 
