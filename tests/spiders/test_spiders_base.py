@@ -13,6 +13,7 @@ from scrapy.spiderloader import SpiderLoader
 from scrapy.utils.project import get_project_settings
 
 from mediacrawler.ledger import Seed
+from mediacrawler.sessions import Session, SessionPool
 from mediacrawler.signing import xhs as xhs_signing
 from mediacrawler.spiders.base import PlatformSpider, narrowest, now_utc
 
@@ -95,6 +96,16 @@ def test_a_request_for_a_page_asks_for_html_like_a_browser(demo: DemoSpider) -> 
 
 def test_a_request_without_keywords_for_its_reader_has_an_empty_context(demo: DemoSpider) -> None:
     assert demo.api_request("me", "https://demo.example/me").meta["context"] == {}
+
+
+def test_whose_a_session_is_is_asked_as_that_session(prepared: Any) -> None:
+    weibo = prepared("weibo")
+    able = Session("weibo", "able", can={"mobile", "desktop"})
+    pool = SessionPool([able, Session("weibo", "new")], lambda: NOW)
+    for request in (weibo.whoami_request(), *weibo.whoami_elsewhere()):
+        chosen = pool.choose("new", request.meta["needs"])
+        assert chosen is not None
+        assert chosen.account == "new"
 
 
 # --- Clock and dice -----------------------------------------------------------------------------
