@@ -285,7 +285,7 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         """
         raise NotImplementedError
 
-    # --- What a platform's requests are built with -----------------------------------------
+    # --- What platforms are built with -----------------------------------------------------
 
     def api_request(
         self,
@@ -329,6 +329,14 @@ class PlatformSpider(Args[CrawlArgs], Spider):
             headers={"Accept": HTML, "Referer": referer or self.home},
             meta={"page": page, "context": dict(context or {}), **meta},
         )
+
+    def set_cookies(
+        self, session: Session, cookies: Mapping[str, str], domain: str | None = None
+    ) -> None:
+        """Give *session* cookies of *domain*; of `cookie_domain` if None."""
+        jar = self.accounts.jar(session)
+        for name, value in cookies.items():
+            jar.set_cookie(Cookie(name, value).for_jar(domain or self.cookie_domain))
 
     def now(self) -> datetime:
         """The present by the spider's clock, to the second."""

@@ -189,8 +189,8 @@ class WeiboSpider(PlatformSpider):
             self.logger.warning("%s: no visitor's cookies for weibo.com: %s", self.name, error)
             return
         if visitor is not None:
-            for name, value in (("SUB", visitor.sub), ("SUBP", visitor.subp)):
-                self.accounts.jar(session).set_cookie(Cookie(name, value).for_jar(".weibo.com"))
+            cookies = {"SUB": visitor.sub, "SUBP": visitor.subp}
+            self.set_cookies(session, cookies, ".weibo.com")
 
     # --- Search (3.1, 3.2, 6.2) -----------------------------------------------------------
 

@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl, urlsplit
 from scrapy import Request
 
 from mediacrawler.browser import find_chromium
-from mediacrawler.cookies import Cookie
 from mediacrawler.exceptions import AccessDenied, NotFound
 from mediacrawler.items import Post
 from mediacrawler.ledger import Seed
@@ -98,9 +97,9 @@ class XhsSpider(PlatformSpider):
     ) -> bool:
         """Become a guest, then the owner of *phone* (9)."""
         number = {"phone": phone, "zone": zone}
-        self._set_cookies(session, signing.new_device(now=self.clock(), rng=self.rng))
+        self.set_cookies(session, signing.new_device(now=self.clock(), rng=self.rng))
         guest = self._post("login_step", "/api/sns/web/v1/login/activate", {})
-        self._set_cookies(session, await self.fetch(guest, session))
+        self.set_cookies(session, await self.fetch(guest, session) or {})
         wanted = {**number, "type": "login"}
         sent = self._get("login_step", "/api/sns/web/v2/login/send_code", wanted)
         if await self.fetch(sent, session) is None:
@@ -113,12 +112,8 @@ class XhsSpider(PlatformSpider):
         token = {"mobile_token": proof.get("mobile_token", ""), **number}
         login = self._post("login_step", "/api/sns/web/v2/login/code", token)
         opened = await self.fetch(login, session)
-        self._set_cookies(session, opened)
+        self.set_cookies(session, opened or {})
         return opened is not None
-
-    def _set_cookies(self, session: Session, cookies: Mapping[str, str] | None) -> None:
-        for name, value in (cookies or {}).items():
-            self.accounts.jar(session).set_cookie(Cookie(name, value).for_jar(self.cookie_domain))
 
     # --- Requests (3) ---------------------------------------------------------------------
 
