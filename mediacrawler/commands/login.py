@@ -110,8 +110,11 @@ class Command(ScrapyCommand):
             self.settings.set("RETRY_TIMES", 0, "cmdline")  # a wrong code is not tried again
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1 or args[0].startswith("-"):
-            raise UsageError(f"give one platform, for example: scrapy login xhs (got: {args})")
+        unknown = [word.partition("=")[0] for word in args if word.startswith("-")]
+        if unknown:
+            raise UsageError(f"unknown option: {' '.join(unknown)}")
+        if len(args) != 1:
+            raise UsageError("name one platform, for example: scrapy login xhs")
         try:
             self._log_in(args[0], opts)
         except UsageProblem as error:

@@ -97,6 +97,8 @@ def check_sessions(
             results.append(Checked(session, problem="interrupted"))
         elif task.exception() is not None:
             raise task.exception()
+        elif crawler.stats.get_value("finish_reason") == "shutdown":  # Ctrl-C
+            results.append(Checked(session, problem="interrupted"))
         else:
             spider: Any = crawler.spider
             results.append(spider.judge(session))
