@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,17 +66,41 @@ def run_folder(data: Path, platform: str) -> Path | None:
     return max(runs, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def crawl_command(
-    platform: str, arguments: Mapping[str, object], settings: Mapping[str, object]
-) -> list[str]:
-    """The command line of a crawl; a setting of None is left to its default."""
-    command = [sys.executable, "-m", "scrapy", "crawl", platform]
-    for name, value in arguments.items():
-        command += ["-a", f"{name}={value}"]
+def scrapy_command(*words: str, settings: Mapping[str, object]) -> list[str]:
+    """The command line of ``scrapy``; a setting of None is left to its default."""
+    command = [sys.executable, "-m", "scrapy", *words]
     for name, value in settings.items():
         if value is not None:
             command += ["-s", f"{name}={value}"]
     return command
+
+
+def crawl_command(
+    platform: str, arguments: Mapping[str, object], settings: Mapping[str, object]
+) -> list[str]:
+    """The command line of a crawl."""
+    words = [word for name, value in arguments.items() for word in ("-a", f"{name}={value}")]
+    return scrapy_command("crawl", platform, *words, settings=settings)
+
+
+def run_command(
+    command: Sequence[str], *, env: Mapping[str, str] | None = None, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in the project's folder until it ends.
+
+    :param env: the whole environment; None is the one of the tests.
+    :param stdin: what is piped or typed; None leaves the standard input of the tests.
+    """
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=env,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="session")
@@ -118,15 +142,7 @@ def crawl(calm_sandbox: RunningSandbox, tmp_path: Path) -> Callable[..., Crawled
             line = calm_sandbox.cookies(cookies, platform)
             environment[f"{platform.upper()}_COOKIES"] = line
         environment |= env or {}
-        done = subprocess.run(
-            crawl_command(platform, arguments, merged),
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_command(crawl_command(platform, arguments, merged), env=environment)
         output = done.stdout + done.stderr
         return Crawled(done.returncode, output, data, run_folder(data, platform))
 

@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,7 +18,15 @@ import pytest
 from sandbox.testing import RunningSandbox
 from sandbox.xhs import World as XhsWorld
 from sandbox.zhihu import World as ZhihuWorld
-from tests.conftest import QUICK, ROOT, Crawled, crawl_command, run_folder
+from tests.conftest import (
+    QUICK,
+    ROOT,
+    Crawled,
+    crawl_command,
+    run_command,
+    run_folder,
+    scrapy_command,
+)
 from tests.proxy_servers import LocalProxy, LocalSocks
 
 
@@ -410,11 +417,8 @@ def test_a_browser_that_does_not_start_ends_a_crawl_that_is_sent_through_it(
 
 
 def doctor(folder: Path, **settings: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "doctor"]
     folders = {"SAVE_DATA_PATH": folder / "data", "SESSIONS_DIR": folder / "sessions"}
-    for name, value in {**folders, **settings}.items():
-        command += ["-s", f"{name}={value}"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return run_command(scrapy_command("doctor", settings={**folders, **settings}))
 
 
 def test_the_doctor_starts_the_browser_and_tells_each_topic_in_a_line(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
@@ -16,7 +16,7 @@ import pytest
 
 from mediacrawler.cookies import parse_header
 from sandbox.testing import RunningSandbox
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_command, scrapy_command
 
 PLATFORMS = ("xhs", "bilibili", "weibo", "zhihu")
 RAW_JSON = '{"ub":"65f1","ue":[1,2]}'
@@ -34,12 +34,11 @@ def sessions(tmp_path: Path) -> Path:
 def command(sandbox: RunningSandbox, sessions: Path, *words: str) -> list[str]:
     settings = {
         "SANDBOX_URL": sandbox.url,
-        "SESSIONS_DIR": str(sessions),
+        "SESSIONS_DIR": sessions,
         "BACKOFF_BASE": "0.02",
         "DOWNLOAD_DELAY": "0",
     }
-    given = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-    return [sys.executable, "-m", "scrapy", *words, *given]
+    return scrapy_command(*words, settings=settings)
 
 
 @pytest.fixture
@@ -48,16 +47,7 @@ def run(calm_sandbox: RunningSandbox, sessions: Path) -> Run:
 
     def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         environment = {k: v for k, v in os.environ.items() if not k.endswith("_COOKIES")}
-        return subprocess.run(
-            command(calm_sandbox, sessions, *words),
-            cwd=ROOT,
-            env=environment,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return run_command(command(calm_sandbox, sessions, *words), env=environment, stdin=stdin)
 
     return run
 
@@ -220,6 +210,7 @@ def test_other_refusals_are_named_and_nothing_is_stored(
         (["xhs", "--method", "qrcode", "--from", "-"], "", "--from goes with"),
         (["xhs", "--method", "browser"], "", "--remote-debugging-port"),
         (["zhihu", "--method", "phone"], "", "--method qrcode"),
+        (["xhs", "--cookie=secretwithoutequals"], "", "unknown option: --cookie\n"),
         ([], "", "scrapy login xhs"),
     ],
 )
@@ -277,6 +268,26 @@ def test_a_phone_logs_in_with_the_code_that_it_received(
         assert "the login by phone is refused" in output
 
 
+def test_ctrl_c_at_the_question_ends_a_login_by_phone(
+    calm_sandbox: RunningSandbox, sessions: Path
+) -> None:
+    process = subprocess.Popen(
+        command(calm_sandbox, sessions, "login", "xhs", "--method", "phone", "--account", "p"),
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    asked = process.stdout.read(len("Phone number"))
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert (asked, process.returncode) == ("Phone number", 1), output
+    assert output.endswith("scrapy login: not stored: interrupted\n")
+    assert not sessions.exists()
+
+
 def received(sandbox: RunningSandbox, phone: str) -> str:
     """The code of the text message, once it has come."""
     deadline = time.monotonic() + 30
@@ -318,7 +329,8 @@ def test_accounts_are_listed_without_secrets_damaged_ones_too(
         assert "a captcha has to be solved" in main
     secrets = ["passw0rd", "s3cr3t", *parse_header(calm_sandbox.cookies()).values()]
     assert not [secret for secret in secrets if secret in everything(done)]
-    assert "no accounts" in run("accounts", "list", "zhihu").stdout
+    none = run("accounts", "list", "zhihu").stdout
+    assert none == f"no accounts of zhihu in {sessions}; log in with: scrapy login zhihu\n"
 
 
 def test_check_asks_each_platform_and_notes_what_has_become_of_the_login(

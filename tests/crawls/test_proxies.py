@@ -16,7 +16,7 @@ from mediacrawler.sessions import Session
 from mediacrawler.sessions.store import SessionStore
 from sandbox.testing import RunningSandbox
 from sandbox.xhs import World
-from tests.conftest import ROOT, Crawled
+from tests.conftest import Crawled, run_command, scrapy_command
 from tests.proxy_servers import LocalProxy, LocalSocks, closed_port
 
 Crawl = Callable[..., Crawled]
@@ -297,24 +297,8 @@ def test_the_sandbox_is_never_asked_through_a_proxy(crawl: Crawl, target: tuple[
 
 def check(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run ``scrapy proxies check``, with accounts in *folder*."""
-    return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "scrapy",
-            "proxies",
-            "check",
-            *words,
-            "-s",
-            f"SESSIONS_DIR={folder}",
-        ],
-        cwd=ROOT,
-        env={**os.environ, **NO_ENVIRONMENT},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = scrapy_command("proxies", "check", *words, settings={"SESSIONS_DIR": folder})
+    return run_command(command, env={**os.environ, **NO_ENVIRONMENT})
 
 
 def test_the_check_says_how_each_proxy_does(target: tuple[str, int], tmp_path: Path) -> None:
@@ -357,16 +341,8 @@ def test_the_check_asks_the_provider_and_goes_where_it_is_told(
 
 def assign(text: str, folder: Path, account: str = "ben") -> subprocess.CompletedProcess[str]:
     """Run ``scrapy proxies assign`` with *text* on its standard input."""
-    words = ["proxies", "assign", "xhs", account, "-s", f"SESSIONS_DIR={folder}"]
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *words],
-        cwd=ROOT,
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    words = ("proxies", "assign", "xhs", account)
+    return run_command(scrapy_command(*words, settings={"SESSIONS_DIR": folder}), stdin=text)
 
 
 def test_a_proxy_is_assigned_to_an_account_and_taken_away(tmp_path: Path) -> None:
@@ -416,19 +392,8 @@ def log_in(
 ) -> subprocess.CompletedProcess[str]:
     """Run ``scrapy login xhs`` without SANDBOX_URL."""
     given = {"SESSIONS_DIR": folder, "BACKOFF_BASE": 0.02, "DOWNLOAD_DELAY": 0, **settings}
-    return subprocess.run(
-        [
-            *(sys.executable, "-m", "scrapy", "login", "xhs", "--account", "main", *words),
-            *(word for name, value in given.items() for word in ("-s", f"{name}={value}")),
-        ],
-        cwd=ROOT,
-        env={**os.environ, **NO_ENVIRONMENT},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = scrapy_command("login", "xhs", "--account", "main", *words, settings=given)
+    return run_command(command, env={**os.environ, **NO_ENVIRONMENT}, stdin=stdin)
 
 
 @pytest.mark.parametrize("kind", [LocalProxy, LocalSocks])
