@@ -89,8 +89,12 @@ class Command(ScrapyCommand):
         if rows:
             print(table([HEADER, *rows]))
         else:
-            where = f"no accounts{f' of {platform}' if platform else ''} in {self.store.folder}"
-            print(f"{where}; log in with: scrapy login {platform or 'PLATFORM'}")
+            print(self._none(platform))
+
+    def _none(self, platform: str | None) -> str:
+        """What is said where nothing is stored, of one platform or at all."""
+        where = f"no accounts{f' of {platform}' if platform else ''} in {self.store.folder}"
+        return f"{where}; log in with: scrapy login {platform or 'PLATFORM'}"
 
     def _check(self, names: list[str]) -> None:
         from mediacrawler.sessions.check import SETTINGS, SessionCheck, check_sessions
@@ -100,7 +104,7 @@ class Command(ScrapyCommand):
             raise UsageError("check takes a platform and a name at most")
         sessions = [self.store.load(*names)] if len(names) == 2 else self.store.all(*names)
         if not sessions:
-            raise UsageProblem(f"no accounts in {self.store.folder}; log in with: scrapy login PLATFORM")
+            raise UsageProblem(self._none(names[0] if names else None))
         self.settings.setdict(SETTINGS, "cmdline")
         process = AsyncCrawlerProcess(self.settings)
         known = process.spider_loader.list()
