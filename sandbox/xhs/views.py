@@ -306,20 +306,11 @@ class Views:
 
     def _list_card(self, note: Note) -> Json:
         picture = note.pictures[0]
-        default, preview = (self.addresses.picture(picture.token, style) for style in CARD)
         card: Json = {
             "type": note.kind,
             "display_title": note.title,
             "cover": {
-                "url": "",
-                "trace_id": "",
-                "file_id": "",
-                "url_pre": preview,
-                "url_default": default,
-                "info_list": [
-                    {"image_scene": "WB_PRV", "url": preview},
-                    {"image_scene": "WB_DFT", "url": default},
-                ],
+                **self._addressed(picture, CARD),
                 "height": picture.height,
                 "width": picture.width,
             },
@@ -382,7 +373,7 @@ class Views:
         return tags
 
     def _detail_picture(self, picture: Picture) -> Json:
-        default, preview = (self.addresses.picture(picture.token, style) for style in DETAIL)
+        addressed = self._addressed(picture, DETAIL)
         stream: Json = {}
         if picture.clip is not None:
             clip = self._stream(picture.clip)
@@ -390,6 +381,15 @@ class Views:
         return {
             "height": picture.height,
             "width": picture.width,
+            **addressed,
+            "stream": stream,
+            "live_photo": picture.live,
+        }
+
+    def _addressed(self, picture: Picture, styles: tuple[str, str]) -> Json:
+        """The addresses of a picture in two styles: the usual one, and the one before it."""
+        default, preview = (self.addresses.picture(picture.token, style) for style in styles)
+        return {
             "url": "",
             "trace_id": "",
             "file_id": "",
@@ -399,8 +399,6 @@ class Views:
                 {"image_scene": "WB_PRV", "url": preview},
                 {"image_scene": "WB_DFT", "url": default},
             ],
-            "stream": stream,
-            "live_photo": picture.live,
         }
 
     def _video(self, note: Note, streams: bool) -> Json:
