@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 UNNAMED = "cookies"
 """The account of cookies that come from the environment or a file; nothing is stored of it."""
 RENEW_AGAIN = 600.0  # seconds; a login that expires sooner after a renewal is not worth another
-HELPED_STATES: frozenset[State] = frozenset({"captcha", "flagged", "expired"})
+HELPED_STATES: frozenset[State] = frozenset({"captcha", "flagged", "expired", "guest"})
 """What a person may be able to mend in a browser window."""
 
 

@@ -119,7 +119,8 @@ class WeiboSpider(PlatformSpider):
         if not logins:
             if self.args.keywords or self.creator_targets:
                 reason = "searches and lists need a login; the cookies are none"
-                self.accounts.put_aside(session.account, "guest", "login_required", reason)
+                if await self.accounts.refused(session.account, "guest", "login_required", reason):
+                    await self.open_session(session)
                 return
             self.logger.warning(
                 "%s: without a login only the first page of comments is shown", self.name

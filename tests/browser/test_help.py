@@ -29,14 +29,20 @@ PROMPT = "then press Enter"
 
 
 class AtTerminal:
-    """A crawl of XHS by a stored account, at a terminal with a display."""
+    """A crawl by a stored account, at a terminal with a display."""
 
     def __init__(
-        self, sandbox: RunningSandbox, folder: Path, display: str, member: str, **settings: object
+        self,
+        sandbox: RunningSandbox,
+        folder: Path,
+        display: str,
+        member: str,
+        platform: str = "xhs",
+        **settings: object,
     ) -> None:
-        self.data, self.sessions = folder / "data", folder / "sessions"
-        cookies = parse_cookies(sandbox.cookies(member))
-        SessionStore(self.sessions).save(Session("xhs", "anna", cookies))
+        self.platform, self.data, self.sessions = platform, folder / "data", folder / "sessions"
+        cookies = parse_cookies(sandbox.cookies(member, platform))
+        SessionStore(self.sessions).save(Session(platform, "anna", cookies))
         merged = {
             **QUICK,
             "BROWSER_FALLBACK": None,
@@ -49,7 +55,7 @@ class AtTerminal:
         self._keyboard, terminal = pty.openpty()
         self._said = b""
         self.process = subprocess.Popen(
-            crawl_command("xhs", arguments, merged),
+            crawl_command(platform, arguments, merged),
             cwd=ROOT,
             env={**os.environ, "DISPLAY": display, "TERM": "xterm"},
             stdin=terminal,
@@ -88,7 +94,7 @@ class AtTerminal:
         while self._listen(0.5):
             assert time.monotonic() < deadline, self.output
         code = self.process.wait(30)
-        return Crawled(code, self.output, self.data, run_folder(self.data, "xhs"))
+        return Crawled(code, self.output, self.data, run_folder(self.data, self.platform))
 
     def stop(self) -> None:
         if self.process.poll() is None:
@@ -101,8 +107,8 @@ class AtTerminal:
 def started(tls_sandbox: RunningSandbox, tmp_path: Path, display: str) -> Iterator[object]:
     crawls: list[AtTerminal] = []
 
-    def start(member: str, **settings: object) -> AtTerminal:
-        crawls.append(AtTerminal(tls_sandbox, tmp_path, display, member, **settings))
+    def start(member: str, platform: str = "xhs", **settings: object) -> AtTerminal:
+        crawls.append(AtTerminal(tls_sandbox, tmp_path, display, member, platform, **settings))
         return crawls[-1]
 
     yield start
@@ -177,3 +183,17 @@ def test_nobody_is_asked_who_does_not_want_to_be(started: Start, captcha: None) 
     crawled = crawl.finish()
     assert (crawled.exit_code, crawled.report["verdict"]) == (4, "blocked"), crawled.output
     assert PROMPT not in crawled.output
+
+
+def test_a_person_can_log_in_again_before_anything_is_asked(
+    started: Start, tls_sandbox: RunningSandbox
+) -> None:
+    tls_sandbox.action("weibo", "expire-session", session="member-6")
+    crawl = started("member-6", "weibo")
+    crawl.until(PROMPT)
+    tls_sandbox.action("weibo", "restore-session", session="member-6")
+    crawl.type("\n")
+    crawled = crawl.finish()
+    assert (crawled.exit_code, crawled.report["verdict"]) == (0, "complete"), crawled.output
+    assert crawled.posts
+    assert SessionStore(crawl.sessions).load("weibo", "anna").state == "ok"
