@@ -249,8 +249,6 @@ class BackoffMiddleware:
             return await self._pause(request, error)
         if isinstance(error, NotFound) or error.scope == "item":
             raise error
-        if request.meta.get("mends") and error.scope in ("account", "ip"):
-            raise error  # whoever mends the session has asked
         if isinstance(error, CaptchaRequired):
             reason = f"the platform asks for a captcha: {error}"
             return await self._lose_session(request, "captcha", "blocked", reason, error)
@@ -323,7 +321,12 @@ class BackoffMiddleware:
         reason: str,
         error: PlatformError,
     ) -> Request:
-        """The session is mended, or another one takes the request, or the crawl stops."""
+        """The session is mended, or another one takes the request, or the crawl stops.
+
+        :raises PlatformError: the request was sent to mend the session; whoever sent it decides.
+        """
+        if request.meta.get("mends"):
+            raise error
         await self.spider.accounts.refused(
             request.meta["session"],
             state,

@@ -36,7 +36,7 @@ from twisted.python.failure import Failure as TwistedFailure
 
 from mediacrawler.args import CrawlArgs, explain
 from mediacrawler.cookies import Cookie
-from mediacrawler.exceptions import NotFound, PlatformError, UsageProblem
+from mediacrawler.exceptions import NotFound, PlatformError, RateLimited, UsageProblem
 from mediacrawler.items import Comment, Creator, Post, post_key
 from mediacrawler.job import Job
 from mediacrawler.ledger import CommentWalk, Ledger, Seed
@@ -513,6 +513,9 @@ class PlatformSpider(Args[CrawlArgs], Spider):
         for session in self.sessions.usable():
             try:
                 await self.open_session(session)
+            except RateLimited as error:
+                reason = f"too many requests, and waiting does not help: {error}"
+                self.accounts.put_aside(session.account, "rate_limited", "rate_limited", reason)
             except PlatformError as error:
                 self.stop("error", f"no session could be opened: {error}")
 

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from scrapy import Request
 
 from mediacrawler.cookies import Cookie
-from mediacrawler.exceptions import PlatformError, UnexpectedResponse
+from mediacrawler.exceptions import PlatformError, RateLimited, UnexpectedResponse
 from mediacrawler.items import Post
 from mediacrawler.ledger import CommentWalk, Seed
 from mediacrawler.pages import CommentPage, PostList, PostPage, Viewer
@@ -167,9 +167,14 @@ class WeiboSpider(PlatformSpider):
         return {host for host, request in asked.items() if await self._is_login(request, session)}
 
     async def _is_login(self, request: Request, session: Session) -> bool:
-        """What a host says of *session*; a refusal is an answer too, and no reason to stop."""
+        """What a host says of *session*; a refusal is an answer too, and no reason to stop.
+
+        :raises RateLimited: it says nothing, however long one waits.
+        """
         try:
             viewer: Viewer | None = await self.fetch(request, session, mends=True)
+        except RateLimited:
+            raise
         except PlatformError as error:
             self.logger.debug("%s: no login: %s", self.name, error)
             return False

@@ -202,3 +202,23 @@ def test_a_login_that_cannot_be_renewed_stops_the_crawl(
     calm_sandbox.action("weibo", "expire-session", session="member-22", for_good=True)
     crawled = crawl_weibo(crawl, store)
     assert (crawled.exit_code, crawled.report["verdict"]) == (6, "login_required"), crawled.output
+
+
+def test_a_renewal_that_is_refused_for_too_many_requests_is_none(
+    crawl: Crawl, weibo_login: Callable[[str], SessionStore], calm_sandbox: RunningSandbox
+) -> None:
+    store = weibo_login("member-23")
+    calm_sandbox.action("weibo", "expire-session", session="member-23")
+    calm_sandbox.fault("429-retry-after", path="/sso/", rate=1, args={"seconds": 86400})
+    crawled = crawl_weibo(crawl, store)
+    assert (crawled.exit_code, crawled.report["verdict"]) == (6, "login_required"), crawled.output
+
+
+def test_a_host_that_only_refuses_says_nothing_about_a_login(
+    crawl: Crawl, weibo_login: Callable[[str], SessionStore], calm_sandbox: RunningSandbox
+) -> None:
+    store = weibo_login("member-24")
+    calm_sandbox.fault("429-retry-after", path="/api/config", rate=1, args={"seconds": 86400})
+    crawled = crawl_weibo(crawl, store)
+    assert (crawled.exit_code, crawled.report["verdict"]) == (5, "rate_limited"), crawled.output
+    assert store.load("weibo", "anna").state == "rate_limited"
