@@ -22,7 +22,7 @@ def main() -> int:
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(MEASURES)
     if unknown:
-        parser.error(f"there is no {', '.join(sorted(unknown))}; choose among a b c d e f f")
+        parser.error(f"there is no {', '.join(sorted(unknown))}; choose among a b c d e f")
     if not sys.platform.startswith("linux"):
         parser.error("the benchmarks read /proc and need Linux")
     began = time.monotonic()
