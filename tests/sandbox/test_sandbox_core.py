@@ -132,7 +132,7 @@ def test_ids_in_paths_are_counted_together(path: str, label: str) -> None:
 
 
 def test_most_in_flight_is_what_the_client_really_had_open() -> None:
-    with RunningSandbox("--only", "xhs", "--latency", "150") as slow:
+    with RunningSandbox("--only", "xhs", "--latency", "2000") as slow:
         threads = [
             threading.Thread(target=slow.request, args=(host, target))
             for host, target in [(WWW, "/explore")] * 3 + [(CI, PICTURE_PATH)] * 2
