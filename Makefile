@@ -28,7 +28,10 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+# Hundreds of crawls are processes of their own, which would compile our modules each time where
+# PYTHONDONTWRITEBYTECODE is set.
 unit: $(READY)
+	@$(BIN)/python -m compileall -q mediacrawler sandbox
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 bench: $(READY)

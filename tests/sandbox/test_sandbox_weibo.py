@@ -734,7 +734,8 @@ def test_a_page_of_comments_can_repeat_itself_or_be_empty(client: Client) -> Non
     following = f"{base}&max_id={first['max_id']}&max_id_type=0"
     client.sandbox.fault("repeat", times=1)
     again = client.json(MOBILE, following)["data"]
-    assert again["data"] == first["data"]
+    # By their ids: addresses of portraits are signed for a time, which goes on.
+    assert [c["id"] for c in again["data"]] == [c["id"] for c in first["data"]]
     assert str(again["max_id"]) == str(first["max_id"])
     client.sandbox.fault("empty-page", times=1)
     empty = client.json(MOBILE, f"{base}&max_id_type=0")["data"]
