@@ -119,12 +119,14 @@ class Accounts:
             raise UsageProblem(self._why_nobody())
 
     def _why_nobody(self) -> str:
-        name = self.spider.name
-        resting = [
-            f"{session.account} ({session.state}"
-            + (f" until {session.cool_until:%Y-%m-%d %H:%M} UTC)" if session.cool_until else ")")
-            for session in self.pool.sessions.values()
-        ]
+        name, resting = self.spider.name, []
+        for session in self.pool.sessions.values():
+            why: str = session.state
+            if session.state == "expired":
+                why += f": `scrapy login {name} --account {session.account}`"
+            elif session.cool_until:
+                why += f" until {session.cool_until:%Y-%m-%d %H:%M} UTC"
+            resting.append(f"{session.account} ({why})")
         if not resting:
             return f"there is no stored account of {name}; use `scrapy login {name}`"
         return f"no account of {name} can be used: {', '.join(resting)}"

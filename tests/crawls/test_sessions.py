@@ -117,6 +117,17 @@ def test_without_another_account_the_crawl_stops(
     assert "no account of xhs can be used: ben (flagged until" in again.output
 
 
+def test_an_expired_account_is_named_with_what_to_do(
+    crawl: Crawl, accounts: Callable[..., Path]
+) -> None:
+    folder = accounts(ben="expired")
+    crawled = crawl_demo(crawl, folder, account="ben")
+    assert (crawled.exit_code, crawled.report["verdict"]) == (6, "login_required")
+    again = crawl_demo(crawl, folder, account="ben")
+    assert again.exit_code == 2
+    assert "can be used: ben (expired: `scrapy login xhs --account ben`)" in again.output
+
+
 def test_an_unknown_account_is_one_line(crawl: Crawl, tmp_path: Path) -> None:
     crawled = crawl(
         "xhs", {"SESSIONS_DIR": tmp_path}, cookies=None, keywords=DEMO, account="nobody"
