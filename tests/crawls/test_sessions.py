@@ -15,7 +15,7 @@ from mediacrawler.sessions.store import SessionStore
 from sandbox.testing import RunningSandbox
 from sandbox.weibo import World as WeiboWorld
 from sandbox.xhs import World
-from tests.conftest import Crawled
+from tests.conftest import Crawled, run_command, scrapy_command
 from tests.sandbox.weibo_client import Jar
 
 Crawl = Callable[..., Crawled]
@@ -204,6 +204,16 @@ def test_a_login_that_expires_is_renewed_once(
     assert kept.state == "ok"
     assert not old & {cookie.value for cookie in kept.cookies if cookie.name == "SUB"}
     assert not any(value in crawled.output for value in old)
+
+
+def test_a_check_renews_a_login_too(
+    weibo_login: Callable[[str], SessionStore], calm_sandbox: RunningSandbox
+) -> None:
+    store = weibo_login("member-25")
+    calm_sandbox.action("weibo", "expire-session", session="member-25")
+    settings = {"SANDBOX_URL": calm_sandbox.url, "SESSIONS_DIR": store.folder}
+    done = run_command(scrapy_command("accounts", "check", "weibo", settings=settings))
+    assert (done.returncode, store.load("weibo", "anna").state) == (0, "ok"), done.stderr
 
 
 def test_a_login_that_cannot_be_renewed_stops_the_crawl(
