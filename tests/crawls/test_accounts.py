@@ -360,7 +360,7 @@ def test_check_asks_each_platform_and_notes_what_has_become_of_the_login(
 
     crawled = run("crawl", "xhs", "-a", "keywords=露营", "-a", "account=main")
     assert crawled.returncode == 2
-    assert "main (expired)" in crawled.stderr
+    assert "main (expired: `scrapy login xhs --account main`)" in crawled.stderr
 
     assert run("accounts", "check", "xhs", "main").returncode == 0
     assert stored(sessions, "xhs", "main")["state"] == "ok"
