@@ -114,6 +114,17 @@ def as_object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def viewer_reader(pages: Any) -> Callable[[int, Mapping[str, str], bytes, str], Viewer]:
+    """What `WhoAmI.read` does with the platform's module of ``mediacrawler.pages``."""
+
+    def read(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Viewer:
+        content = pages.read_answer(status, headers, body, url=url)
+        viewer: Viewer = pages.me(content if isinstance(content, dict) else body)
+        return viewer
+
+    return read
+
+
 def no_headers(target: str, cookies: Mapping[str, str]) -> dict[str, str]:
     """For sites that ask without any headers of their own."""
     return {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mediacrawler.pages import Viewer
 from mediacrawler.pages import bilibili as pages
 from mediacrawler.sessions.login_pages import (
     LoginPage,
@@ -16,6 +15,7 @@ from mediacrawler.sessions.login_pages import (
     new_code,
     no_headers,
     state_news,
+    viewer_reader,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def login_page(settings: BaseSettings) -> LoginPage:
                 "https://api.bilibili.com/x/web-interface/nav",
                 "https://www.bilibili.com/",
                 no_headers,
-                read,
+                viewer_reader(pages),
             ),
         ),
     )
@@ -58,11 +58,3 @@ def news(path: str, answer: Mapping[str, Any]) -> QrNews | None:
     if path == "/x/passport-login/web/qrcode/poll":
         return state_news(STATES, data.get("code"))
     return None
-
-
-def read(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Viewer:
-    """Whose session it is.
-
-    :raises PlatformError: it does not say.
-    """
-    return pages.me(pages.read_answer(status, headers, body, url=url))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from mediacrawler.pages import Viewer
 from mediacrawler.pages import weibo as pages
 from mediacrawler.sessions.login_pages import (
     LoginPage,
@@ -16,6 +15,7 @@ from mediacrawler.sessions.login_pages import (
     as_object,
     new_code,
     state_news,
+    viewer_reader,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def login_page(settings: BaseSettings) -> LoginPage:
 def asked_of(host: str, path: str) -> WhoAmI:
     """Each host has a login of its own, handed over when a page of it is opened (1.3, 9)."""
     url, home = f"https://{host}{path}", f"https://{host}/"
-    return WhoAmI(url, home, xhr_headers, read, from_login_page=False)
+    return WhoAmI(url, home, xhr_headers, viewer_reader(pages), from_login_page=False)
 
 
 def news(path: str, answer: Mapping[str, Any]) -> QrNews | None:
@@ -73,12 +73,3 @@ def xhr_headers(target: str, cookies: Mapping[str, str]) -> dict[str, str]:
     if "XSRF-TOKEN" in cookies:
         headers["X-XSRF-TOKEN"] = cookies["XSRF-TOKEN"]
     return headers
-
-
-def read(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Viewer:
-    """Whose session it is.
-
-    :raises PlatformError: it does not say.
-    """
-    content = pages.read_answer(status, headers, body, url=url)
-    return pages.me(content if isinstance(content, dict) else body)

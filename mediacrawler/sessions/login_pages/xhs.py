@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mediacrawler.pages import Viewer
 from mediacrawler.pages import xhs as pages
 from mediacrawler.sessions.login_pages import (
     LoginPage,
@@ -18,6 +17,7 @@ from mediacrawler.sessions.login_pages import (
     as_object,
     new_code,
     state_news,
+    viewer_reader,
 )
 from mediacrawler.signing import xhs as signing
 
@@ -51,7 +51,7 @@ def login_page(settings: BaseSettings) -> LoginPage:
                 f"https://{api}/api/sns/web/v2/user/me",
                 f"https://www.{site}/explore",
                 signature,
-                read,
+                viewer_reader(pages),
             ),
         ),
         captcha="text=请通过验证",
@@ -75,11 +75,3 @@ def signature(target: str, cookies: Mapping[str, str]) -> dict[str, str]:
         return {}
     path = urlsplit(target).path
     return signing.sign("GET", path, cookies, params={}, now=time.time(), rng=random.Random())
-
-
-def read(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Viewer:
-    """Whose session it is.
-
-    :raises PlatformError: it does not say.
-    """
-    return pages.me(pages.read_answer(status, headers, body, url=url))

@@ -6,7 +6,6 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mediacrawler.pages import Viewer
 from mediacrawler.pages import zhihu as pages
 from mediacrawler.sessions.login_pages import (
     LoginPage,
@@ -15,6 +14,7 @@ from mediacrawler.sessions.login_pages import (
     WhoAmI,
     new_code,
     state_news,
+    viewer_reader,
 )
 from mediacrawler.signing import zhihu as signing
 
@@ -37,7 +37,12 @@ def login_page(settings: BaseSettings) -> LoginPage:
         domains=("zhihu.com",),
         news=news,
         whoami=(
-            WhoAmI("https://www.zhihu.com/api/v4/me", "https://www.zhihu.com/", signature, read),
+            WhoAmI(
+                "https://www.zhihu.com/api/v4/me",
+                "https://www.zhihu.com/",
+                signature,
+                viewer_reader(pages),
+            ),
         ),
         captcha_paths=("/account/unhuman",),
     )
@@ -59,12 +64,3 @@ def signature(target: str, cookies: Mapping[str, str]) -> dict[str, str]:
     first_byte = random.choice(signing.FIRST_BYTES)
     signed = signing.headers(target, cookies.get("d_c0"), first_byte=first_byte)
     return {"x-requested-with": "fetch", **signed}
-
-
-def read(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Viewer:
-    """Whose session it is.
-
-    :raises PlatformError: it does not say.
-    """
-    content = pages.read_answer(status, headers, body, url=url)
-    return pages.me(content if isinstance(content, dict) else body)
