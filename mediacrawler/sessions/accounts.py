@@ -193,7 +193,6 @@ class Accounts:
                 mended = await self._mend(session, state, reason, page)
             if mended:
                 self._mended_at[account] = time.time()
-                self._is_good(session)
                 return True
             self.put_aside(account, state, verdict, reason)
             return False
@@ -210,9 +209,12 @@ class Accounts:
 
         self.asks_for_help = True
         try:
-            return await help.ask(self.spider, session, reason, page or self.spider.home)
+            helped = await help.ask(self.spider, session, reason, page or self.spider.home)
         finally:
             self.asks_for_help = False
+        if helped:
+            self._is_good(session)
+        return helped
 
     async def renew(self, session: Session) -> bool:
         """Renew a login that has expired, where the platform can; once, not again and again."""
